@@ -147,7 +147,9 @@ fn engine_code(error: &Error) -> ErrorCode {
         | Error::DoesNotFit(Unfit::BelowFee) => error_code::CONFLICT,
         Error::DoesNotFit(Unfit::WrongAmount) => error_code::VALIDATION_ERROR,
         Error::DoesNotFit(Unfit::AlreadyPaid | Unfit::LinkClaimed) => error_code::PAYMENT_NOT_EDITABLE,
-        Error::NotSandbox | Error::RoleForbids | Error::RightNotGiven => error_code::FORBIDDEN,
+        Error::NotSandbox | Error::RoleForbids | Error::RightNotGiven | Error::ProofNeeded | Error::FactorMissing => {
+            error_code::FORBIDDEN
+        }
         Error::ProjectUnusable => error_code::PROJECT_UNAVAILABLE,
         Error::TryLater { .. } | Error::AttemptsFull { .. } => error_code::RATE_LIMITED,
         Error::NoBank(_) => error_code::PAYMENT_PROVIDER_UNAVAILABLE,

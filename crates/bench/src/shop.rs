@@ -167,6 +167,8 @@ async fn sign_in(store: &Store, now: Timestamp) -> io::Result<Token> {
         seen_at: now,
         address: "127.0.0.1".to_owned(),
         browser: String::new(),
+        proved_at: now,
+        by_factor: false,
     };
     store.commit(SessionWrite::Begun { session, hash: token.hash() }.into()).await.map_err(io::Error::other)?;
     Ok(token)

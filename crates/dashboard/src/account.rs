@@ -1,5 +1,6 @@
 //! `/dashboard/account`: the user's own account, projects, password and sessions.
 
+pub(crate) mod letters;
 #[cfg(test)]
 pub(crate) mod samples;
 
@@ -30,6 +31,10 @@ use crate::{
 };
 
 const PATH: &str = "/dashboard/account";
+/// The pages of the user's second factor.
+const FACTOR: &str = "/dashboard/account/factor";
+/// So few recovery codes that the page advises to make new ones.
+const FEW_CODES: i64 = 3;
 
 #[derive(Template)]
 #[template(path = "account.html")]
@@ -38,11 +43,15 @@ pub(crate) struct AccountPage {
     pub(crate) since: Moment,
     pub(crate) projects: Vec<ProjectRow>,
     pub(crate) may_create_project: bool,
+    /// None where the user has no second factor.
+    pub(crate) factor: Option<FactorRow>,
+    pub(crate) factor_url: String,
     pub(crate) password_action: String,
     pub(crate) password_hint: String,
     pub(crate) old_mistake: Option<String>,
     pub(crate) new_mistake: Option<String>,
     pub(crate) sessions: Vec<SessionRow>,
+    pub(crate) letters_url: String,
     /// None where there are no others.
     pub(crate) end_others_action: Option<String>,
 }
@@ -52,6 +61,13 @@ pub(crate) struct ProjectRow {
     pub(crate) name: String,
     pub(crate) sandbox: bool,
     pub(crate) role: String,
+}
+
+pub(crate) struct FactorRow {
+    pub(crate) since: Moment,
+    pub(crate) codes_left: String,
+    /// Whether so few recovery codes are left that new ones are due.
+    pub(crate) few_left: bool,
 }
 
 pub(crate) struct SessionRow {
@@ -78,6 +94,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/dashboard/account/password", get(show).post(change_password))
         .route("/dashboard/account/end-others", get(show).post(end_others))
         .route("/dashboard/account/sessions/{session}/end", get(show).post(end))
+        .merge(letters::routes())
 }
 
 async fn show(page: UserPage) -> Result<Response, PageError> {
@@ -142,7 +159,14 @@ async fn account_page(page: &UserPage, status: StatusCode, mistakes: Mistakes) -
     };
     let sessions = page.app.engine.sessions(&page.visit).await?;
     let others = sessions.iter().any(|session| session.id != page.visit.session.id);
+    let factor = page.app.engine.factor_state(page.visit.user.id).await?.map(|state| FactorRow {
+        since: page.moment(state.factor.added_at),
+        codes_left: fl!(words, "factor-codes-left", count = state.codes_left),
+        few_left: state.codes_left <= FEW_CODES,
+    });
     let view = AccountPage {
+        factor,
+        factor_url: page.url(FACTOR),
         since: page.moment(page.visit.user.created_at),
         projects: shell.projects.iter().map(row).collect(),
         may_create_project: page.app.engine.may_create_project(&page.visit).await?,
@@ -151,6 +175,7 @@ async fn account_page(page: &UserPage, status: StatusCode, mistakes: Mistakes) -
         old_mistake: mistakes.old,
         new_mistake: mistakes.new,
         sessions: sessions.iter().map(|session| session_row(page, session)).collect(),
+        letters_url: page.url("/dashboard/account/letters"),
         end_others_action: others.then(|| page.url("/dashboard/account/end-others")),
         shell,
     };

@@ -312,7 +312,7 @@ mod tests {
             Whereabouts { address: ADDRESS.to_string(), counted_as: ADDRESS.to_string(), ..Whereabouts::default() };
         match engine.sign_in(email, password.into(), &whereabouts).await.unwrap() {
             SignIn::Done(session) => (session.token, project.id),
-            SignIn::Refused | SignIn::Wait { .. } => panic!("the password is right"),
+            SignIn::Refused | SignIn::CodeNeeded { .. } | SignIn::Wait { .. } => panic!("the password is right"),
         }
     }
 

@@ -57,6 +57,11 @@ pub(crate) fn email_mistake(words: Words, text: &str) -> Option<String> {
     Email::parse(text).is_err().then(|| fl!(words, "mistake-email"))
 }
 
+/// The same for an address that may be one of before today's rules.
+pub(crate) fn email_to_look_up_mistake(words: Words, text: &str) -> Option<String> {
+    Email::recognise(text).is_err().then(|| fl!(words, "mistake-email"))
+}
+
 /// What is wrong with a new password.
 pub(crate) fn password_mistake(words: Words, text: &str) -> Option<String> {
     let (least, most) = (PASSWORD_CHARACTERS_LEAST.to_string(), PASSWORD_CHARACTERS_MOST.to_string());

@@ -8,13 +8,7 @@
 pub(crate) mod samples;
 
 use askama::Template;
-use axum::{
-    Router,
-    extract::{FromRequestParts, RawPathParams},
-    http::{StatusCode, request::Parts},
-    response::Response,
-    routing::get,
-};
+use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{
     id::ProjectId,
     project::Environment,
@@ -32,7 +26,7 @@ use crate::{
     input::{password_hint, password_mistake},
     labels::{role_name, role_text},
     page::{PublicPage, UserPage},
-    session::{MaybeSignedIn, SignedForm},
+    session::{LinkToken, MaybeSignedIn, SignedForm},
     shell::Bare,
 };
 
@@ -73,19 +67,6 @@ pub(crate) struct InviteGone {
     pub(crate) frame: Bare,
 }
 
-/// The token of the address; a malformed one is treated as unknown.
-struct InviteToken(Option<Token>);
-
-impl FromRequestParts<App> for InviteToken {
-    type Rejection = std::convert::Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<InviteToken, Self::Rejection> {
-        let parameters = RawPathParams::from_request_parts(parts, app).await.ok();
-        let text = parameters.as_ref().and_then(|parameters| parameters.iter().next());
-        Ok(InviteToken(text.and_then(|(_, text)| Token::parse(text))))
-    }
-}
-
 pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route("/dashboard/invite/{token}", get(show).post(create_account))
@@ -95,7 +76,7 @@ pub(crate) fn routes() -> Router<App> {
 async fn show(
     page: PublicPage,
     MaybeSignedIn(visit): MaybeSignedIn,
-    InviteToken(token): InviteToken,
+    LinkToken(token): LinkToken,
 ) -> Result<Response, PageError> {
     let visitor = InviteVisitor { page: &page, visit: visit.as_ref() };
     match visitor.invitation(token.as_ref()).await? {
@@ -108,7 +89,7 @@ async fn show(
 async fn create_account(
     page: PublicPage,
     MaybeSignedIn(visit): MaybeSignedIn,
-    InviteToken(token): InviteToken,
+    LinkToken(token): LinkToken,
     form: Result<Form, PageError>,
 ) -> Result<Response, PageError> {
     let (form, engine) = (form?, &page.app.engine);
@@ -144,11 +125,7 @@ async fn create_account(
 }
 
 /// Makes a user who has an account already a member.
-async fn join(
-    page: UserPage,
-    InviteToken(token): InviteToken,
-    SignedForm(_): SignedForm,
-) -> Result<Response, PageError> {
+async fn join(page: UserPage, LinkToken(token): LinkToken, SignedForm(_): SignedForm) -> Result<Response, PageError> {
     let visitor = InviteVisitor { page: &page, visit: Some(&page.visit) };
     let Some((token, invitation)) = visitor.invitation(token.as_ref()).await? else {
         return Ok(visitor.joined_before(token.as_ref(), "").await?.unwrap_or_else(|| visitor.gone()));

@@ -16,12 +16,14 @@ mod counter;
 mod csv;
 mod customer;
 mod done;
+mod forgot;
 mod home;
 mod input;
 mod invite;
 mod key_rotation;
 mod keys;
 mod labels;
+mod letters;
 mod links;
 mod live;
 mod logo;
@@ -38,29 +40,33 @@ mod payment;
 mod payments;
 mod pretty_json;
 mod problem;
+mod prove;
 mod receipts;
+mod reset;
 mod roles;
 #[cfg(test)]
 mod samples;
 mod search;
 mod search_term;
+mod second_factor;
 mod session;
 mod settings;
 mod shell;
 mod short_amount;
 mod sign_in;
+mod sign_in_code;
 mod simulator;
 mod table;
 mod words;
 
-use axum::Router;
+use axum::{Router, middleware::from_fn_with_state};
 use web::{App, FailureWording, Surface, page::finish};
 
 /// The dashboard, as the server serves it.
 pub fn surface(app: &App) -> Surface {
     Surface {
         folders: &["dashboard"],
-        routes: finish::routes(app, routes(), problem::error_page),
+        routes: finish::routes(app, routes(app), problem::error_page),
         wording: FailureWording::Page(problem::error_page),
         assets: vec![
             &shell::STYLE,
@@ -70,12 +76,13 @@ pub fn surface(app: &App) -> Surface {
             &counter::STYLE,
             &counter::SCRIPT,
         ],
-        // The address of an invitation holds the token that opens it, which readers of the log must not see.
-        secret_paths: &[invite::INVITATIONS],
+        // The addresses of an invitation, of a link for a lost password, and of the end of letters hold what opens them, which readers
+        // of the log must not see.
+        secret_paths: &[invite::INVITATIONS, engine::RESETS, letters::stop::STOP],
     }
 }
 
-fn routes() -> Router<App> {
+fn routes(app: &App) -> Router<App> {
     Router::new()
         .merge(account::routes())
         .merge(accounting::routes())
@@ -84,10 +91,12 @@ fn routes() -> Router<App> {
         .merge(balance::routes())
         .merge(counter::routes())
         .merge(customer::routes())
+        .merge(forgot::routes())
         .merge(home::routes())
         .merge(invite::routes())
         .merge(keys::routes())
         .merge(key_rotation::routes())
+        .merge(letters::stop::routes())
         .merge(links::routes())
         .merge(live::routes())
         .merge(members::routes())
@@ -98,9 +107,14 @@ fn routes() -> Router<App> {
         .merge(operator::routes())
         .merge(payment::routes())
         .merge(payments::routes())
+        .merge(prove::routes())
         .merge(receipts::routes())
+        .merge(reset::routes())
         .merge(search::routes())
+        .merge(second_factor::routes())
         .merge(settings::routes())
         .merge(sign_in::routes())
+        .merge(sign_in_code::routes())
         .merge(simulator::routes())
+        .route_layer(from_fn_with_state(app.clone(), prove::ask_in_place))
 }

@@ -43,6 +43,9 @@ pub(crate) struct MembersPage {
     pub(crate) members: Vec<MemberRow>,
     pub(crate) invites: Vec<InviteRow>,
     pub(crate) roles: Vec<RoleRow>,
+    /// Whether every member needs a second factor, and whether this member has one.
+    pub(crate) needs_factor: bool,
+    pub(crate) has_factor: bool,
     pub(crate) attempt: String,
     pub(crate) email: String,
     pub(crate) email_mistake: Option<String>,
@@ -137,6 +140,7 @@ pub(crate) fn routes() -> Router<App> {
     // A user whose session has ended signs in at the form's address, and then sees the page there.
     Router::new()
         .route("/dashboard/{project}/settings/members", get(show).post(invite))
+        .route("/dashboard/{project}/settings/members/factor", get(show).post(require_factor))
         .route("/dashboard/{project}/settings/members/{user}/role", get(ask_for_role).post(change_role))
         .route("/dashboard/{project}/settings/members/{user}/remove", get(ask_to_remove).post(remove))
         .route("/dashboard/{project}/settings/invites/{invite}/withdraw", get(show).post(withdraw))
@@ -174,6 +178,13 @@ async fn invite(page: Page, SignedForm(form): SignedForm) -> Result<Response, Pa
         Err(error) => return Err(error.into()),
     };
     members_page(&page, StatusCode::CONFLICT, result).await
+}
+
+async fn require_factor(page: Page, SignedForm(form): SignedForm) -> Result<Response, PageError> {
+    let required = form.text("required").is_some();
+    page.desk.require_factor(required).await?;
+    let done = if required { Done::FactorRequired } else { Done::FactorNotRequired };
+    Ok(page.redirect(members_path(&page), done))
 }
 
 async fn ask_for_role(page: Page, LastId(id): LastId<UserId>) -> Result<Response, PageError> {
@@ -271,6 +282,8 @@ async fn members_page(page: &Page, status: StatusCode, result: FormResult) -> Re
         members: members.iter().map(|member| member_row(page, member)).collect(),
         invites: invites.iter().map(|invite| invite_row(page, invite)).collect(),
         roles: role_rows(words, result.role),
+        needs_factor: page.desk.requires_factor().await?,
+        has_factor: page.visit.factor.is_some(),
         attempt: result.attempt,
         email: result.email,
         email_mistake: result.email_mistake,

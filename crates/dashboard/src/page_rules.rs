@@ -3,12 +3,12 @@
 use domain::language::Language;
 
 use crate::{
-    account, audit, balance, counter, customer, home, invite, key_rotation, keys, links, members, new_link,
-    new_project, notifications,
+    account, audit, balance, counter, customer, forgot, home, invite, key_rotation, keys, letters, links, members,
+    new_link, new_project, notifications,
     operator::{self, banks, differences, strays},
-    payment, payments, receipts, roles,
+    payment, payments, prove, receipts, reset, roles,
     samples::{HOSTILE, LANGUAGES, Setting},
-    search, settings, simulator,
+    search, second_factor, settings, sign_in_code, simulator,
     words::code,
 };
 
@@ -49,11 +49,17 @@ fn people_pages(language: Language) -> Pages {
     let setting = Setting { language, text: HOSTILE };
     let pages = [
         account::samples::pages(setting),
+        second_factor::samples::pages(setting),
+        prove::samples::pages(setting),
+        sign_in_code::samples::pages(setting),
         new_project::samples::pages(setting),
         settings::samples::pages(setting),
         members::samples::pages(setting),
         roles::samples::pages(setting),
+        forgot::samples::pages(setting),
+        reset::samples::pages(setting),
         invite::samples::pages(setting),
+        letters::stop::samples::pages(setting),
         audit::samples::pages(setting),
         operator::samples::pages(setting),
         banks::samples::pages(setting),
@@ -175,7 +181,8 @@ fn no_text_of_a_user_becomes_markup_and_no_page_breaks_its_policy() {
 fn every_form_that_a_signed_in_user_posts_carries_their_token() {
     check(|name, _, html| {
         for form in html.split("<form").skip(1).map(|form| form.split("</form>").next().unwrap()) {
-            let is_open_to_strangers = name == "invite-new-account" || name == "invite-sign-in";
+            let of_strangers = ["invite-new-account", "invite-sign-in", "forgot-", "reset-", "sign-in-code"];
+            let is_open_to_strangers = of_strangers.iter().any(|start| name.starts_with(start));
             let posts = form.contains("method=\"post\"") && !is_open_to_strangers;
             assert_eq!(form.contains("name=\"form_token\" value=\"0123456789abcdef\""), posts, "{name}: {form}");
         }

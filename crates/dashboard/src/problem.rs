@@ -9,13 +9,15 @@ use i18n_embed_fl::fl;
 use web::{
     App,
     page::{
-        page_error::{PageError, ProblemKind},
+        page_error::{Demand, PageError, ProblemKind},
+        render::see_other,
         visitor::Visitor,
     },
 };
 
 use crate::{
     page::PublicPage,
+    prove, second_factor,
     shell::Bare,
     sign_in::{ROOT, session_needed},
     words::Words,
@@ -31,11 +33,16 @@ struct Problem {
     next_url: String,
 }
 
-/// The page for an error. A visitor without a session gets the form for signing in.
+/// The page for an error. A visitor without a session gets the form for signing in; a user who must do something first is led there.
 pub(crate) fn error_page(app: &App, visitor: &Visitor, error: &PageError) -> Response {
     let page = PublicPage { app: app.clone(), visitor: visitor.clone() };
     if error.status == StatusCode::UNAUTHORIZED {
         return session_needed(&page);
+    }
+    match error.demand {
+        Some(Demand::Proof) => return see_other(&page.url(prove::path_to(&visitor.address_again()))),
+        Some(Demand::SecondFactor) => return see_other(&page.url(second_factor::PATH)),
+        None => {}
     }
     let (heading, text) = wording(page.words(), error);
     let is_miss = error.status == StatusCode::NOT_FOUND;

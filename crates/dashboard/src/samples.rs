@@ -8,8 +8,9 @@ use web::page::moment::{self, Moment};
 use crate::{
     chart::Chart,
     labels::Badge,
+    letters::LetterRow,
     method_state::MethodState,
-    shell::{Attention, Bare, Failing, Flash, ProjectChoice, Section, Shell, ShellProject},
+    shell::{Attention, Bare, Failing, Flash, LiftNotice, ProjectChoice, Section, Shell, ShellProject},
     table::Paging,
     words::{code, words},
 };
@@ -64,6 +65,7 @@ pub(crate) fn shell(language: Language) -> Shell {
         notice: None,
         unusable: None,
         live_url: Some("/dashboard/prj_1/live".to_owned()),
+        lift: None,
     }
 }
 
@@ -145,6 +147,7 @@ impl Setting {
             notice: Some(Flash { text: self.text(), bad: true }),
             unusable: None,
             live_url: has_project.then(|| url("/prj_1/live")),
+            lift: (!has_project).then(|| LiftNotice { text: self.text(), keep_action: url("/account/factor/keep") }),
         }
     }
 
@@ -157,6 +160,19 @@ impl Setting {
             script_url: "/assets/dashboard.js?v=1".into(),
             home_url: url(""),
         }
+    }
+
+    /// Letters of a list, with what else a letter may have.
+    pub(crate) fn letters(self, again: Option<String>) -> Vec<LetterRow> {
+        let row = |status, again: Option<String>| LetterRow {
+            kind: self.text(),
+            address: self.text(),
+            state: Badge { status, text: self.text() },
+            queued: moment(),
+            answer: self.text(),
+            again,
+        };
+        vec![row("wait", None), row("bad", again)]
     }
 
     pub(crate) fn paging(self) -> Paging {

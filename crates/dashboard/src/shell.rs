@@ -12,6 +12,9 @@ pub(crate) static STYLE: Asset = Asset::style("dashboard", &[assets::TOKENS, inc
 pub(crate) static SCRIPT: Asset =
     Asset::script("dashboard", &[assets::COPY_TEXT, include_str!("../assets/dashboard.js")]);
 
+/// Where a user sends that they keep a second factor that an operator has asked to lift.
+pub(crate) const KEEP_FACTOR: &str = "/dashboard/account/factor/keep";
+
 /// What stands around a page of a user who is signed in.
 pub(crate) struct Shell {
     pub(crate) words: Words,
@@ -40,6 +43,7 @@ pub(crate) struct Shell {
     pub(crate) unusable: Option<Unusable>,
     /// The event stream that notifies the page of changes.
     pub(crate) live_url: Option<String>,
+    pub(crate) lift: Option<LiftNotice>,
 }
 
 /// What stands between the title of a page and its content. It is a template of its own so that it is compiled once: what
@@ -116,6 +120,13 @@ pub(crate) enum Section {
 pub(crate) struct Flash {
     pub(crate) text: String,
     pub(crate) bad: bool,
+}
+
+/// An operator has asked to lift the user's second factor, and it has not taken effect yet.
+pub(crate) struct LiftNotice {
+    pub(crate) text: String,
+    /// Where the user sends that they keep it.
+    pub(crate) keep_action: String,
 }
 
 /// Why a project takes no payments.

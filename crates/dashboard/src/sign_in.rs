@@ -8,14 +8,16 @@ use axum::{
     routing::{get, post},
 };
 use domain::time::Timestamp;
-use engine::SignIn;
+use engine::{FORGOT, SignIn};
 use i18n_embed_fl::fl;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use web::{
     App,
     page::{form::Form, page_error::PageError, render::see_other},
 };
 
 use crate::{
+    done::Done,
     page::{PublicPage, UserPage},
     session::{MaybeSignedIn, SignedForm},
     shell::Bare,
@@ -24,10 +26,15 @@ use crate::{
 
 /// All paths of the dashboard begin with this.
 pub(crate) const ROOT: &str = "/dashboard";
-const SIGN_IN: &str = "/dashboard/sign-in";
+pub(crate) const SIGN_IN: &str = "/dashboard/sign-in";
 const NEXT_CHARACTERS_MOST: usize = 2_000;
 /// From this many seconds on a wait is shown in minutes.
 const SHOWN_IN_MINUTES: u64 = 60;
+
+/// The second step of signing in, for users with a second factor.
+pub(crate) const CODE: &str = "/dashboard/sign-in/code";
+/// The parameter that names the page to open after that.
+pub(crate) const NEXT: &str = "next";
 
 /// The form for signing in.
 #[derive(Template)]
@@ -39,12 +46,18 @@ struct SignInPage {
     next: String,
     email: String,
     notice: Option<SignInNotice>,
+    /// Where the visitor asks for a new password; none where letters are not set up.
+    forgot_url: Option<String>,
 }
 
 enum SignInNotice {
     /// The visitor's session has ended.
     Ended,
+    /// The visitor has set a new password.
+    PasswordReset,
     Refused,
+    /// The visitor took too long for their second factor.
+    Over,
     Wait {
         text: String,
     },
@@ -72,7 +85,11 @@ async fn enter(page: UserPage) -> Result<Response, PageError> {
 async fn show(page: PublicPage, MaybeSignedIn(visit): MaybeSignedIn) -> Response {
     match visit {
         Some(_) => see_other(&page.url(ROOT)),
-        None => sign_in_page(&page, StatusCode::OK, ROOT, String::new(), None),
+        None => {
+            let is_reset = Done::asked_for(&page.visitor) == Some(Done::PasswordReset);
+            let notice = is_reset.then_some(SignInNotice::PasswordReset);
+            sign_in_page(&page, StatusCode::OK, ROOT, String::new(), notice)
+        }
     }
 }
 
@@ -96,6 +113,11 @@ async fn submit(
             let mut response = see_other(&page.url(next));
             web::session::remember(urls, &session, response.headers_mut());
             web::session::take_ticket_back(urls, &page.visitor, response.headers_mut());
+            return Ok(response);
+        }
+        SignIn::CodeNeeded { pending } => {
+            let mut response = see_other(&page.url(code_path(next)));
+            web::session::hand_out_pending(urls, &pending, response.headers_mut());
             return Ok(response);
         }
         SignIn::Refused => (StatusCode::UNAUTHORIZED, SignInNotice::Refused, None),
@@ -128,6 +150,11 @@ pub(crate) fn session_needed(page: &PublicPage) -> Response {
     sign_in_page(page, StatusCode::UNAUTHORIZED, &asked_for, String::new(), Some(SignInNotice::Ended))
 }
 
+/// The form for a visitor who must give their password again, as their second factor came too late.
+pub(crate) fn begin_again(page: &PublicPage, next: &str) -> Response {
+    sign_in_page(page, StatusCode::UNAUTHORIZED, next, String::new(), Some(SignInNotice::Over))
+}
+
 fn sign_in_page(
     page: &PublicPage,
     status: StatusCode,
@@ -139,12 +166,19 @@ fn sign_in_page(
     let cookie = web::session::cookie_name(page.app.settings.urls.https);
     let had_session = page.visitor.cookie(cookie).is_some();
     let notice = notice.filter(|notice| had_session || !matches!(notice, SignInNotice::Ended));
-    let view = SignInPage { frame: page.frame(), action: page.url(SIGN_IN), next: next.to_owned(), email, notice };
+    let forgot_url = page.app.engine.has_mail().then(|| page.url(FORGOT));
+    let (action, next) = (page.url(SIGN_IN), next.to_owned());
+    let view = SignInPage { frame: page.frame(), action, next, email, notice, forgot_url };
     page.render(status, &view)
 }
 
+/// The path of the second step, for a visitor who asked for `next`.
+fn code_path(next: &str) -> String {
+    format!("{CODE}?{NEXT}={}", utf8_percent_encode(next, NON_ALPHANUMERIC))
+}
+
 /// Whether `next` is a path of the dashboard, and not another site's address in disguise.
-fn is_ours(next: &str) -> bool {
+pub(crate) fn is_ours(next: &str) -> bool {
     let rest = next.strip_prefix(ROOT).filter(|_| next.len() <= NEXT_CHARACTERS_MOST);
     let plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"' | b'<' | b'>' | b'#');
     rest.is_some_and(|rest| {

@@ -94,7 +94,22 @@ deeds! {
     SignInRefused "user.sign_in_refused",
     SignedOut "user.signed_out",
     PasswordChanged "user.password_changed",
+    ResetLinkMade "user.reset_link_made",
+    PasswordReset "user.password_reset",
     SessionEnded "user.session_ended",
+    FactorAdded "user.factor_added",
+    FactorRemoved "user.factor_removed",
+    RecoveryCodesRenewed "user.recovery_codes_renewed",
+    RecoveryCodeUsed "user.recovery_code_used",
+    FactorLiftAsked "user.factor_lift_asked",
+    FactorLiftRefused "user.factor_lift_refused",
+    FactorLifted "user.factor_lifted",
+    FactorRequired "project.factor_required",
+    FactorNotRequired "project.factor_not_required",
+    LettersChosen "letters.chosen",
+    LettersStopped "letters.stopped",
+    LetterSentAgain "letters.sent_again",
+    ReceiptLettersChanged "letters.receipts_changed",
 }
 
 impl Deed {

@@ -35,6 +35,11 @@ impl Jitter {
     pub const fn drawn(random: u32) -> Jitter {
         Jitter { per_mille: 900 + random % 201 }
     }
+
+    /// The wait, made longer or shorter.
+    pub fn of(self, wait: Duration) -> Duration {
+        wait.saturating_mul(self.per_mille) / 1_000
+    }
 }
 
 /// How long to wait after so many attempts; `None` when there are no more attempts.

@@ -39,6 +39,7 @@ ids! {
     StrayId = Stray "str";
     ReceiptId = Receipt "rcp";
     OpeningId = Opening "opn";
+    LetterId = Letter "ltr";
 }
 
 /// Generates an id of any kind that sorts by `now`.

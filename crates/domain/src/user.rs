@@ -66,6 +66,10 @@ pub struct Session {
     pub address: String,
     /// The browser's User-Agent header.
     pub browser: String,
+    /// When the user last showed that they are there: by signing in, or by a proof that they were asked for since.
+    pub proved_at: Timestamp,
+    /// Whether the user has shown their second factor in it.
+    pub by_factor: bool,
 }
 
 /// An invitation to become a member of a project.
@@ -230,6 +234,8 @@ mod tests {
             seen_at: minute(seen),
             address: String::new(),
             browser: String::new(),
+            proved_at: minute(created),
+            by_factor: false,
         };
         assert!(session(0, 0).is_live_at(minute(29)) && !session(0, 0).is_live_at(minute(30)));
         assert!(session(0, 700).is_live_at(minute(719)) && !session(0, 719).is_live_at(minute(720)));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use domain::{
     audit::AuditLine,
-    audit_chain::{ChainHead, SALT_BYTES},
+    audit_chain::{ChainHead, SALT_BYTES, Seal, chain_name},
     id::{AuditId, ProjectId},
 };
 use rand::Rng;
@@ -26,7 +26,10 @@ impl Engine {
             chains.entry(line.project_id).or_default().push(line);
         }
         for (project_id, lines) in chains {
-            self.seal_chain(project_id, lines).await?;
+            // One chain that cannot be sealed does not keep the others from it.
+            if let Err(error) = self.seal_chain(project_id, lines).await {
+                tracing::warn!(%error, chain = chain_name(project_id), "lines of the audit log could not be sealed and will be later");
+            }
         }
         Ok(seen)
     }
@@ -39,11 +42,11 @@ impl Engine {
             rand::rng().fill_bytes(&mut salt);
             let seal = head.seal(&line, salt);
             head = ChainHead::after(&seal);
-            (line.id, seal)
+            (line.id, line.subject, seal)
         };
-        let seals: Vec<(AuditId, _)> = lines.into_iter().map(next).collect();
+        let seals: Vec<(AuditId, String, Seal)> = lines.into_iter().map(next).collect();
         match self.store.commit(Change::from(AuditSeals { project_id, length, seals })).await {
-            // Another node has sealed them.
+            // Another node has sealed them, or the user of one was removed meanwhile.
             Ok(()) | Err(CommitError::Conflict(Guard::AuditChain)) => Ok(()),
             Err(error) => Err(error.into()),
         }

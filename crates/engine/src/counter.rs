@@ -43,6 +43,7 @@ impl Engine {
         if !membership.role.may(Act::Sell) {
             return Err(Error::RoleForbids);
         }
+        self.check_factor(visit, membership.needs_factor)?;
         let project = self.project_at(project_id, membership.project_version).await?;
         Ok(Counter { engine: self.by(visit.actor()), user: visit.user.clone(), role: membership.role, project })
     }

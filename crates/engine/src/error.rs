@@ -34,6 +34,12 @@ pub enum Error {
     /// The user is a member, but their role does not allow the action.
     #[error("this role may not do that")]
     RoleForbids,
+    /// The last proof that the user is there is too old for what they want to do.
+    #[error("prove first that it is you: sign in again, or confirm it in the dashboard")]
+    ProofNeeded,
+    /// The project or the installation demands a second factor, and the user has none.
+    #[error("every member needs a second factor here; add yours in the dashboard")]
+    FactorMissing,
     #[error("the project is inactive, or in production and not approved yet")]
     ProjectUnusable,
     #[error("only a production project needs an approval")]

@@ -61,7 +61,7 @@ impl Engine {
             "",
         ));
         let change = actor.with_membership(change, &invite, &user);
-        self.begin_session(change, &user, from).await.map_err(not_accepted)
+        self.begin_session(change, &user, from, false).await.map_err(not_accepted)
     }
 
     /// Accepts an invitation for the user who is signed in.
@@ -94,7 +94,8 @@ impl Engine {
         let Some((project_id, _, email)) = used else { return Ok(None) };
         match self.sign_in(email.as_str(), password, from).await? {
             SignIn::Done(session) => Ok(Some((project_id, session))),
-            SignIn::Refused | SignIn::Wait { .. } => Ok(None),
+            // Who has added a second factor since signs in as everybody else does.
+            SignIn::Refused | SignIn::CodeNeeded { .. } | SignIn::Wait { .. } => Ok(None),
         }
     }
 

@@ -25,6 +25,18 @@ pub(crate) fn entry<'a>(vault: &Vault, cookie: &'a str, email: &Email, now: Time
     entries(cookie).find(|entry| is_of(vault, entry, email, now))
 }
 
+/// The same, if it was issued after that.
+pub(crate) fn entry_since<'a>(
+    vault: &Vault,
+    cookie: &'a str,
+    email: &Email,
+    since: Timestamp,
+    now: Timestamp,
+) -> Option<&'a str> {
+    entries(cookie)
+        .find(|entry| issued_at(vault, entry, email).is_some_and(|at| since < at && now < at.plus(KNOWN_LIFETIME)))
+}
+
 /// The cookie of a browser in which that user has signed in now.
 pub(crate) fn with_user(
     vault: &Vault,
@@ -43,11 +55,12 @@ fn entries(cookie: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_of(vault: &Vault, entry: &str, email: &Email, now: Timestamp) -> bool {
-    let issued_at = || {
-        let opened = vault.open(Place::KnownBrowser, email.as_str(), &unhex(entry)?).ok()?;
-        opened.expose_secret().parse().ok().map(Timestamp::from_millis)
-    };
-    issued_at().is_some_and(|at| now < at.plus(KNOWN_LIFETIME))
+    issued_at(vault, entry, email).is_some_and(|at| now < at.plus(KNOWN_LIFETIME))
+}
+
+fn issued_at(vault: &Vault, entry: &str, email: &Email) -> Option<Timestamp> {
+    let opened = vault.open(Place::KnownBrowser, email.as_str(), &unhex(entry)?).ok()?;
+    opened.expose_secret().parse().ok().map(Timestamp::from_millis)
 }
 
 #[cfg(test)]

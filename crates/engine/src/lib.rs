@@ -20,6 +20,7 @@ mod error;
 mod events;
 mod forms;
 mod frames;
+mod fresh_proof;
 mod invites;
 mod key_rotation;
 mod key_uses;
@@ -27,21 +28,26 @@ mod keys;
 mod known_browsers;
 mod links;
 mod logos;
+mod lost_passwords;
 mod low_priority;
+mod mail;
 mod memory;
 mod observe;
 mod operator;
 mod page_views;
 mod passwords;
 mod payments;
+mod pending_sign_ins;
 mod people;
 mod projects;
 mod receipts;
 mod reconcile;
 #[cfg(test)]
 mod samples;
+mod second_factor;
 mod secrets;
 mod sign_in;
+mod sign_in_codes;
 mod sign_in_tickets;
 mod simulate;
 mod users;
@@ -63,8 +69,8 @@ use gateway::{Lookups, Simulator};
 use ipnet::IpNet;
 use memory::{
     audited_refusals::AuditedRefusals, beats::Beats, change_tokens::ChangeTokens, key_uses::KeyUses,
-    logo_reading::LogoReading, page_views::PageViews, project_cache::ProjectCache, recent_keys::RecentKeys,
-    watchers::Watchers,
+    logo_reading::LogoReading, mail::MailRoom, page_views::PageViews, project_cache::ProjectCache,
+    recent_keys::RecentKeys, watchers::Watchers,
 };
 use rand::{Rng, RngExt};
 use store::{NodeId, Store};
@@ -92,25 +98,33 @@ pub use invites::Invitation;
 pub use key_rotation::RotatedKey;
 pub use keys::{KeyOwner, NewKey};
 pub use logos::NewLogo;
-pub use memory::watchers::{TooManyWatchers, WATCHERS_MOST};
+pub use lost_passwords::{FORGOT, RESETS, ResetAsked, ResetLink};
+pub use mail::ShownLetter;
+pub use memory::{
+    mail::Mail,
+    watchers::{TooManyWatchers, WATCHERS_MOST},
+};
 pub use observe::Observed;
 pub use operator::Operator;
 pub use passwords::HashError;
 pub use payments::Created;
+pub use pending_sign_ins::PENDING_LIFETIME;
 pub use people::{NewUser, Visit};
 pub use picture::logo::LogoError;
 pub use projects::{NewProject, ProjectUpdate};
 pub use receipts::ReceiptFit;
 pub use reconcile::{Courier, Reconcilers};
+pub use second_factor::FactorState;
 pub use secrets::{Rotation, SecretsFound, UnopenedSecret};
 pub use sign_in::{NewSession, SignIn, Whereabouts};
+pub use sign_in_codes::CodeAnswer;
 pub use sign_in_tickets::TICKET_LIFETIME;
 pub use store::{
     AuditFilter, BankCall, Breach, CustomerSums, DeliveryFilter, EventFilter, EventLogFilter, FAILING_COUNTED,
     FailingDeliveries, FailingSince, HeldReceipt, HeldSum, JobStanding, JobsWaiting, LastAttempt, LedgerLine,
-    LedgerPosting, LinkFilter, Listed, LoggedEvent, MATCHES_COUNTED, Matches, Member, MethodFilter, Note, OpenStrays,
-    Paid, PaymentFilter, PaymentOrder, PostingCursor, ProjectHealth, ReceiptFilter, Scan, ScannedPayment,
-    SetupProgress, StoreError, Sums, UnappliedFilter, Window,
+    LedgerPosting, LetterChoices, LetterCounts, LetterFilter, LinkFilter, Listed, LoggedEvent, MATCHES_COUNTED,
+    Matches, Member, MethodFilter, Note, OpenStrays, Paid, PaymentFilter, PaymentOrder, PostingCursor, ProjectHealth,
+    ReceiptFilter, Scan, ScannedPayment, SetupProgress, StoreError, Sums, UnappliedFilter, Window,
 };
 pub use vault::{SecretKey, SecretKeys, Unsealed, VaultError};
 pub use watch::Watch;
@@ -126,6 +140,8 @@ pub struct Settings {
     pub attempts: AttemptLimits,
     /// Private networks that webhooks may be sent to.
     pub webhook_allow: Vec<IpNet>,
+    /// Whether every user needs a second factor.
+    pub factor_required: bool,
 }
 
 /// How long a payment's net stays pending before it settles.
@@ -182,6 +198,7 @@ pub struct Engine {
     hasher: Arc<passwords::Hasher>,
     logo_reading: Arc<LogoReading>,
     audited_refusals: Arc<AuditedRefusals>,
+    mail_room: Arc<MailRoom>,
 }
 
 impl Engine {
@@ -211,6 +228,7 @@ impl Engine {
             hasher: Arc::default(),
             logo_reading: Arc::default(),
             audited_refusals: Arc::default(),
+            mail_room: Arc::default(),
         }
     }
 

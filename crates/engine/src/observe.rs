@@ -175,14 +175,18 @@ impl Engine {
         };
         let noted = |held| Change::from(note(key, payment, now, Noted::Money { amount, paid_at, held }));
         Ok(match confirmed {
-            Ok(transition) => self.moved(noted(None), project, transition, now),
+            Ok(transition) => {
+                let receipt = self.receipt_letter(project, &transition.payment, link.as_ref(), paid_at).await?;
+                self.moved(noted(None).with_all(receipt), project, transition, now)
+            }
             Err(reason) => {
                 let held = Held { id: self.mint(now), reason };
                 let money = HeldMoney { receipt: held.id, amount, reason, paid_at };
                 let posting = Posting::unapplied(payment.terms.project_id, payment.id, receipt.key, amount, now);
                 let change = noted(Some(held))
                     .with(LedgerWrite::Posting(posting))
-                    .with(self.held_event(project, payment, money, now));
+                    .with(self.held_event(project, payment, money, now))
+                    .with_all(self.held_letters(project, payment, money, now).await?);
                 PaymentMove { change, moved: Err(reason) }
             }
         })

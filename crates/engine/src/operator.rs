@@ -6,13 +6,16 @@ mod users;
 use domain::{
     access::Role,
     audit::Deed,
-    id::ProjectId,
+    id::{LetterId, ProjectId},
     project::{Environment, Project},
     user::{Email, INVITE_LIFETIME, Invite, Token, User},
 };
-use store::{AuditFilter, Listed, PeopleWrite, ProjectHealth, Window, Write};
+use store::{AuditFilter, LetterFilter, Listed, PeopleWrite, ProjectHealth, Window, Write};
 
-use crate::{Audited, Engine, Error, NewProject, ProjectUpdate, Visit, desk::first_owner, forms::is_form_used};
+use crate::{
+    Audited, Engine, Error, NewProject, ProjectUpdate, ShownLetter, Visit, desk::first_owner, forms::is_form_used,
+    fresh_proof::Prover,
+};
 
 /// An operator, signed in.
 #[derive(Clone)]
@@ -20,19 +23,26 @@ pub struct Operator {
     /// Used by this operator, for the audit log.
     engine: Engine,
     user: User,
+    prover: Prover,
 }
 
 impl Engine {
     /// The operator's pages; for all other users they do not exist.
     pub fn operator(&self, visit: &Visit) -> Result<Operator, Error> {
-        match visit.user.is_operator {
-            true => Ok(Operator { engine: self.by(visit.actor()), user: visit.user.clone() }),
-            false => Err(Error::NotFound("page")),
+        if !visit.user.is_operator {
+            return Err(Error::NotFound("page"));
         }
+        self.check_factor(visit, false)?;
+        Ok(Operator { engine: self.by(visit.actor()), user: visit.user.clone(), prover: visit.prover() })
     }
 }
 
 impl Operator {
+    /// An error where the operator has to prove first that they are there, before they do what weighs much.
+    pub async fn fresh_proof(&self) -> Result<(), Error> {
+        self.engine.check_proof(self.prover).await
+    }
+
     /// One page of the health of all projects, or of those that wait for an approval.
     pub async fn projects(&self, only_waiting: bool, window: Window) -> Result<Listed<ProjectHealth>, Error> {
         Ok(self.engine.store.project_healths(only_waiting, window).await?)
@@ -51,16 +61,28 @@ impl Operator {
         self.engine.project(id).await
     }
 
+    /// Letters of the whole installation, newest first.
+    pub async fn letters(&self, filter: &LetterFilter, window: Window) -> Result<Listed<ShownLetter>, Error> {
+        self.engine.letters(filter, window).await
+    }
+
+    /// Queues a letter once more that has ended.
+    pub async fn send_letter_again(&self, id: LetterId) -> Result<(), Error> {
+        self.engine.send_letter_again(id).await
+    }
+
     /// Approves a production project, so that it may take payments, or withdraws the approval.
     pub async fn approve(&self, id: ProjectId, approved: bool) -> Result<Project, Error> {
         if self.engine.project(id).await?.environment != Environment::Production {
             return Err(Error::NotProduction);
         }
+        self.fresh_proof().await?;
         let update = ProjectUpdate { approved: Some(approved), ..ProjectUpdate::default() };
         self.engine.update_project(id, update).await
     }
 
     pub async fn activate(&self, id: ProjectId, active: bool) -> Result<Project, Error> {
+        self.fresh_proof().await?;
         let update = ProjectUpdate { active: Some(active), ..ProjectUpdate::default() };
         self.engine.update_project(id, update).await
     }
@@ -75,6 +97,7 @@ impl Operator {
         form: Option<&str>,
     ) -> Result<(Project, Option<Token>), Error> {
         let owner = Email::parse(owner)?;
+        self.fresh_proof().await?;
         let fields = [name.as_str(), environment.word(), owner.as_str()];
         let form = self.engine.sent_form(self.user.id, "project of another", form, &fields);
         let is_own = owner == self.user.email;

@@ -7,10 +7,12 @@ use domain::{
     audit::{Actor, Deed},
     id::{ProjectId, SessionId, UserId},
     project::Project,
+    second_factor::SecondFactor,
     user::{Email, Session, Token, User, UserState, check_password},
 };
+use letters::PasswordChange;
 use secrecy::{ExposeSecret, SecretString};
-use store::{Change, CommitError, Guard, PeopleWrite, SessionWrite, Write};
+use store::{Change, CommitError, Guard, OpenSession, PeopleWrite, SessionWrite, Write};
 
 use crate::{Engine, Error, forms::random_seed};
 
@@ -22,6 +24,8 @@ const SEEN_EVERY: Duration = Duration::from_mins(1);
 pub struct Visit {
     pub session: Session,
     pub user: User,
+    /// The user's second factor, if they have one that counts.
+    pub factor: Option<SecondFactor>,
     pub(crate) address: String,
     form_token: String,
 }
@@ -101,7 +105,7 @@ impl Engine {
     /// Sets a user's password, ends all their sessions, and lifts every delay after failed attempts to sign in. Whose
     /// failures delay the user is not known, as another user may share their address, so the delays of all are lifted.
     pub async fn reset_password(&self, user: &User, password: SecretString) -> Result<(), Error> {
-        self.set_password(SessionWrite::AllForgiven.into(), user, password, None).await
+        self.set_password(SessionWrite::AllForgiven.into(), user, password, None, PasswordChange::CommandLine).await
     }
 
     /// Commits `change` together with a new password, and ends all sessions of the user `but` one.
@@ -111,13 +115,19 @@ impl Engine {
         user: &User,
         password: SecretString,
         but: Option<SessionId>,
+        by: PasswordChange,
     ) -> Result<(), Error> {
         check_password(password.expose_secret())?;
         let password = self.hasher.hash(password).await?;
+        let deed = match by {
+            PasswordChange::OldPassword | PasswordChange::CommandLine => Deed::PasswordChanged,
+            PasswordChange::ResetLink => Deed::PasswordReset,
+        };
         let change = change
             .with(PeopleWrite::PasswordChanged { user_id: user.id, password })
             .with(SessionWrite::AllEnded { user_id: user.id, but })
-            .with(self.audit(None, Deed::PasswordChanged, &user.email, ""));
+            .with(self.audit(None, deed, &user.email, ""))
+            .with_all(self.password_letter(user, by)?);
         Ok(self.store.commit(change).await?)
     }
 
@@ -160,14 +170,14 @@ impl Engine {
     /// itself.
     pub async fn visit(&self, token: &Token, address: String, is_active: bool) -> Result<Option<Visit>, Error> {
         let now = self.now();
-        let found = self.store.session(token.hash()).await?;
-        let Some((session, user)) = found.filter(|(session, user)| session.is_live_at(now) && user.is_active()) else {
-            return Ok(None);
-        };
+        let open = self.store.session(token.hash()).await?;
+        let open = open.filter(|open| open.session.is_live_at(now) && open.user.is_active());
+        let Some(OpenSession { session, user, factor }) = open else { return Ok(None) };
         if is_active && now >= session.seen_at.plus(SEEN_EVERY) {
             self.store.commit(SessionWrite::Seen { id: session.id, at: now }.into()).await?;
         }
-        Ok(Some(Visit { session, user, address, form_token: token.form_token() }))
+        let factor = factor.filter(|factor| factor.is_live_at(now));
+        Ok(Some(Visit { session, user, factor, address, form_token: token.form_token() }))
     }
 
     pub async fn sign_out(&self, visit: &Visit) -> Result<(), Error> {

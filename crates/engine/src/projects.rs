@@ -54,6 +54,17 @@ pub struct ProjectUpdate {
     pub frame_origins: Option<Vec<String>>,
 }
 
+impl ProjectUpdate {
+    /// Whether a member must prove that they are there before they change this: which pages may call the API or hold the
+    /// checkout, and which ways to pay are offered. What customers see of the shop does not weigh that much.
+    pub(crate) fn weighs_much(&self) -> bool {
+        self.allowed_origins.is_some()
+            || self.frame_origins.is_some()
+            || self.banks.is_some()
+            || self.default_methods.is_some()
+    }
+}
+
 impl Engine {
     pub async fn create_project(&self, new: NewProject) -> Result<(Project, Unsealed), Error> {
         self.create_project_with(new, |_| Vec::<Write>::new()).await

@@ -15,6 +15,7 @@ use domain::{
     time::Timestamp,
     user::{Email, KNOWN_LIFETIME, SESSION_LONGEST, Session, Token, User},
 };
+use letters::PasswordChange;
 use secrecy::SecretString;
 use sha2::{Digest, Sha256};
 use store::{Change, CommitError, Guard, PeopleWrite, SessionWrite};
@@ -23,18 +24,19 @@ use crate::{
     Engine, Error, Visit,
     known_browsers::{entry, with_user},
     passwords::Turn,
+    pending_sign_ins,
     people::new_token,
     sign_in_tickets::{self, LANE_PAUSE, NETWORK_PAUSE, Ticket},
 };
 
 /// The longest delay after wrong passwords from one address, or in one known browser.
-const LONGEST_DELAY: Duration = Duration::from_mins(15);
+pub(crate) const LONGEST_DELAY: Duration = Duration::from_mins(15);
 /// The longest delay of an account towards those whom it does not know. It is short, since everybody can cause it.
-const STRANGERS_LONGEST_DELAY: Duration = Duration::from_secs(8);
+pub(crate) const STRANGERS_LONGEST_DELAY: Duration = Duration::from_secs(8);
 /// Addresses of each user that are known.
 const KNOWN_ADDRESSES_MOST: i64 = 20;
 /// Old sessions, forms and failed attempts that are deleted with each attempt to sign in.
-const DELETED_AT_ONCE: i64 = 100;
+pub(crate) const DELETED_AT_ONCE: i64 = 100;
 const BROWSER_CHARACTERS: usize = 255;
 
 /// Where a request comes from, as far as we store it.
@@ -50,6 +52,8 @@ pub struct Whereabouts {
     pub known_browser: Option<String>,
     /// What the browser was given when it was told to wait.
     pub ticket: Option<String>,
+    /// What the browser was given for the right password, where a second factor is needed too.
+    pub pending: Option<String>,
 }
 
 /// What a browser stores of a new session.
@@ -62,6 +66,11 @@ pub struct NewSession {
 /// The outcome of an attempt to sign in.
 pub enum SignIn {
     Done(NewSession),
+    /// The password is right, and the user has a second factor, which they show next.
+    CodeNeeded {
+        /// What the browser stores meanwhile.
+        pending: String,
+    },
     /// No such user or a wrong password; the caller does not learn which.
     Refused,
     /// Too many attempts have failed; the password was not checked.
@@ -73,24 +82,24 @@ pub enum SignIn {
 }
 
 /// What an attempt counts against, in alphabetical order.
-struct Counted {
-    subjects: Vec<(String, Limit)>,
+pub(crate) struct Counted {
+    pub(crate) subjects: Vec<(String, Limit)>,
     /// The subject whose failures are deleted when the attempt succeeds.
-    forgiven: Option<String>,
+    pub(crate) forgiven: Option<String>,
     /// The subject from which the attempt is taken back when it succeeds.
-    address: Option<String>,
+    pub(crate) address: Option<String>,
 }
 
 /// How long attempts make a subject wait.
 #[derive(Clone, Copy)]
-enum Limit {
+pub(crate) enum Limit {
     /// After some failures, each further one longer than the one before, up to this.
     Delay { longest: Duration },
     /// After every attempt until then.
     Pause { until: Timestamp },
 }
 
-enum Admission {
+pub(crate) enum Admission {
     Granted(Turn),
     Wait { until: Timestamp },
 }
@@ -117,15 +126,35 @@ impl Engine {
         if let Some((user, password)) = found.filter(|(user, _)| fits && user.is_active()) {
             let Counted { forgiven, address, .. } = counted;
             let change = Change::from(SessionWrite::Succeeded { forgiven, address })
-                .with(PeopleWrite::PasswordUnchanged { user_id: user.id, password });
-            match self.begin_session(change, &user, from).await {
-                // The password was changed while it was checked, or the user was deactivated.
-                Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::PasswordUnchanged))) => {}
-                begun => return begun.map(SignIn::Done),
+                .with(PeopleWrite::PasswordUnchanged { user_id: user.id, password: password.clone() });
+            match self.begin_or_ask_for_code(change, &user, &password, from).await {
+                // The password was changed while it was checked, the user was deactivated, or a second factor was added.
+                Err(Error::UnexpectedConflict(CommitError::Conflict(
+                    Guard::PasswordUnchanged | Guard::FactorShown,
+                ))) => {}
+                answer => return answer,
             }
         }
         self.audit_refusal(parsed.as_ref(), from).await?;
         Ok(SignIn::Refused)
+    }
+
+    /// Commits `change` for a user who has given the right password: with a session, or where they have a second factor without.
+    async fn begin_or_ask_for_code(
+        &self,
+        change: Change,
+        user: &User,
+        password: &str,
+        from: &Whereabouts,
+    ) -> Result<SignIn, Error> {
+        let now = self.now();
+        let factor = self.store.second_factor(user.id).await?;
+        if factor.is_none_or(|stored| !stored.factor.is_live_at(now)) {
+            return self.begin_session(change, user, from, false).await.map(SignIn::Done);
+        }
+        let pending = pending_sign_ins::issue(&self.vault, user.id, password, &from.browser, now)?;
+        self.store.commit(change).await?;
+        Ok(SignIn::CodeNeeded { pending })
     }
 
     /// What an attempt counts against. In a known browser that is the browser alone; at a known address it is the
@@ -154,15 +183,24 @@ impl Engine {
 
     /// Counts an attempt as failed before its password is checked, so that many attempts at once are throttled like one
     /// after another. One that must wait reaches neither the writer of the database nor the hasher.
-    async fn admit(&self, counted: &Counted) -> Result<Admission, Error> {
+    pub(crate) async fn admit(&self, counted: &Counted) -> Result<Admission, Error> {
         let subjects: Vec<String> = counted.subjects.iter().map(|(subject, _)| subject.clone()).collect();
         if let Some(until) = self.blocked_until(&subjects).await? {
             return Ok(Admission::Wait { until });
         }
         let turn = self.hasher.turn().await?;
         // Attempts that came before may have failed while this one waited for its turn.
+        Ok(match self.count_attempt(counted).await? {
+            Some(until) => Admission::Wait { until },
+            None => Admission::Granted(turn),
+        })
+    }
+
+    /// Counts an attempt as failed before it is judged; answers until when it must wait instead, if it must.
+    pub(crate) async fn count_attempt(&self, counted: &Counted) -> Result<Option<Timestamp>, Error> {
+        let subjects: Vec<String> = counted.subjects.iter().map(|(subject, _)| subject.clone()).collect();
         if let Some(until) = self.blocked_until(&subjects).await? {
-            return Ok(Admission::Wait { until });
+            return Ok(Some(until));
         }
         let at = self.now();
         let tried = counted.subjects.iter().map(|(subject, limit)| {
@@ -174,9 +212,9 @@ impl Engine {
         });
         let old = SessionWrite::OldDeleted { created_before: at.minus(SESSION_LONGEST), most: DELETED_AT_ONCE };
         match self.store.commit(Change::default().with_all(tried).with(old)).await {
-            Ok(()) => Ok(Admission::Granted(turn)),
+            Ok(()) => Ok(None),
             Err(CommitError::Conflict(Guard::SignInAllowed)) => {
-                Ok(Admission::Wait { until: self.blocked_until(&subjects).await?.unwrap_or(at) })
+                Ok(Some(self.blocked_until(&subjects).await?.unwrap_or(at)))
             }
             Err(error) => Err(error.into()),
         }
@@ -222,12 +260,12 @@ impl Engine {
         Ok(Some(ticket).filter(|_| !is_used))
     }
 
-    async fn blocked_until(&self, subjects: &[String]) -> Result<Option<Timestamp>, Error> {
+    pub(crate) async fn blocked_until(&self, subjects: &[String]) -> Result<Option<Timestamp>, Error> {
         let until = self.store.sign_in_blocked_until(subjects).await?;
         Ok(until.filter(|until| *until > self.now()))
     }
 
-    async fn audit_refusal(&self, parsed: Option<&Email>, from: &Whereabouts) -> Result<(), Error> {
+    pub(crate) async fn audit_refusal(&self, parsed: Option<&Email>, from: &Whereabouts) -> Result<(), Error> {
         let Some(detail) = self.audited_refusals.next_detail(self.now()) else { return Ok(()) };
         let stranger = self.by(Actor::Stranger { address: from.address.clone() });
         // Text that is not an e-mail address may be a password typed into the wrong field, so it is not logged.
@@ -235,26 +273,30 @@ impl Engine {
         Ok(self.store.commit(stranger.audit(None, Deed::SignInRefused, named, detail).into()).await?)
     }
 
-    /// Commits `change` together with a new session of `user`. From now on the browser and its address are known.
+    /// Commits `change` together with a new session of `user`. From now on the browser and its address are known. `by_factor`:
+    /// whether the user has shown their second factor.
     pub(crate) async fn begin_session(
         &self,
         change: Change,
         user: &User,
         from: &Whereabouts,
+        by_factor: bool,
     ) -> Result<NewSession, Error> {
         let (token, now) = (new_token(), self.now());
         let known_browser = with_user(&self.vault, from.known_browser.as_deref(), &user.email, now)?;
-        let is_shown = |character: &char| !character.is_control() && !changes_direction(*character);
         let session = Session {
             id: self.mint(now),
             user_id: user.id,
             created_at: now,
             seen_at: now,
             address: from.address.clone(),
-            browser: from.browser.chars().filter(is_shown).take(BROWSER_CHARACTERS).collect(),
+            browser: shown_browser(&from.browser),
+            proved_at: now,
+            by_factor,
         };
         let actor = self.by(Actor::User { id: user.id, address: from.address.clone() });
         let change = change
+            .with_all(self.new_device_letter(user, &session, from)?)
             .with(SessionWrite::Begun { session, hash: token.hash() })
             .with(SessionWrite::AddressKnown {
                 user_id: user.id,
@@ -285,7 +327,8 @@ impl Engine {
         let stands = kept.map(|password| PeopleWrite::PasswordUnchanged { user_id: visit.user.id, password });
         let forgiven = SessionWrite::Succeeded { forgiven: counted.forgiven, address: None };
         let change = Change::from(forgiven).with_all(stands);
-        match self.by(visit.actor()).set_password(change, &visit.user, new, Some(visit.session.id)).await {
+        let by = PasswordChange::OldPassword;
+        match self.by(visit.actor()).set_password(change, &visit.user, new, Some(visit.session.id), by).await {
             // The password was changed while it was checked.
             Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::PasswordUnchanged))) => Err(wrong()),
             changed => changed,
@@ -307,6 +350,12 @@ fn counted_by_ticket(ticket: &Ticket, account: &str, address: &str, from: &Where
 
 /// The key by which attempts are counted. It is hashed, so that the table contains neither addresses nor passwords that
 /// were typed into the wrong field.
-fn subject(kind: &str, name: &str) -> String {
+pub(crate) fn subject(kind: &str, name: &str) -> String {
     format!("{kind}:{}", hex(&Sha256::digest(name.as_bytes())))
+}
+
+/// What a browser says it is, as we store it.
+pub(crate) fn shown_browser(browser: &str) -> String {
+    let is_shown = |character: &char| !character.is_control() && !changes_direction(*character);
+    browser.chars().filter(is_shown).take(BROWSER_CHARACTERS).collect()
 }

@@ -107,6 +107,10 @@ pub(crate) enum Place {
     KnownBrowser,
     /// The cookie of a visitor who was told to wait before they sign in.
     SignInTicket,
+    /// The cookie of a visitor who has given the right password, and not their second factor yet.
+    PendingSignIn,
+    /// The link in a letter that ends letters of its kind.
+    LetterStop,
 }
 
 impl From<SealedColumn> for Place {
@@ -120,7 +124,9 @@ impl Place {
         match self {
             Place::Column(column) => column.name(),
             Place::KnownBrowser => "the cookie of a known browser",
+            Place::LetterStop => "the link that ends letters",
             Place::SignInTicket => "the cookie of a visitor who must wait",
+            Place::PendingSignIn => "the cookie of a visitor who has given their password",
         }
     }
 }

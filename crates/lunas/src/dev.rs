@@ -18,14 +18,16 @@ use crate::{
     database::{Database, Installation},
     demo_credentials::{self, Credentials},
     error::CliError,
+    mail_options::MailOptions,
     options::{
-        AttemptOptions, DATABASE_FILE, DEFAULT_DATA, GlobalOptions, MoneyOptions, ServerOptions, WebhookOptions,
+        AttemptOptions, DATABASE_FILE, DEFAULT_DATA, GlobalOptions, MoneyOptions, ServerOptions, UserOptions,
+        WebhookOptions,
     },
     output::{fields, shell_word},
     private_files,
     rehearsal::{Rehearsal, RehearsalReady},
     remote,
-    running_server::RunningServer,
+    running_server::{RunningServer, Sending},
     secret_key,
 };
 
@@ -46,11 +48,15 @@ pub(crate) struct DevOptions {
     #[arg(long)]
     pub(crate) quiet: bool,
     #[command(flatten)]
+    users: UserOptions,
+    #[command(flatten)]
     attempts: AttemptOptions,
     #[command(flatten)]
     money: MoneyOptions,
     #[command(flatten)]
     webhooks: WebhookOptions,
+    #[command(flatten)]
+    mail: MailOptions,
 }
 
 /// What a program that starts `lunas dev --json` reads once the server is ready.
@@ -77,9 +83,11 @@ struct Ready<'a> {
 pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(), CliError> {
     let config = options.server.config(Scheme::HttpOrHttps).map_err(CliError::several)?;
     let config = ServerConfig { is_development: true, ..config };
+    let mailer = options.mail.mailer()?;
     let data = options.data.as_path();
     let database = database(data, global)?;
     let settings = options.attempts.with(options.webhooks.targets.with(options.money.settings()));
+    let settings = options.users.with(settings);
     let (installation, credentials) = prepare(data, &database, settings).await?;
     let key_id = demo_credentials::key_id(&installation.engine, &credentials).await?;
     let rehearsal = match options.rehearse {
@@ -88,7 +96,8 @@ pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(
     };
     let screens = rehearsal.as_ref().map(Rehearsal::screens);
     let has_docs = config.has_docs;
-    let running = RunningServer::start(installation, config, &options.webhooks, screens).await?;
+    let running =
+        RunningServer::start(installation, config, Sending { webhooks: &options.webhooks, mailer }, screens).await?;
     remote::save_address(data, running.address())?;
     // The dashboard has the same URL as all pages, because browsers keep sessions by host.
     let dashboard_url = format!("{}/dashboard", running.pages_url());

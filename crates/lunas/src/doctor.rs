@@ -3,6 +3,7 @@
 
 mod banks;
 mod judge;
+mod letters;
 mod point;
 
 use clap::Args;
@@ -14,6 +15,7 @@ use self::point::{Point, Verdict};
 use crate::{
     database::{Database, Installation},
     error::{CliError, chain},
+    mail_options::MailOptions,
     options::{GlobalOptions, PublicUrl},
     output::table,
     secret_key::{self, FoundKeys},
@@ -23,6 +25,8 @@ use crate::{
 pub(crate) struct DoctorOptions {
     #[command(flatten)]
     public_url: PublicUrl,
+    #[command(flatten)]
+    mail: MailOptions,
 }
 
 #[derive(Serialize)]
@@ -48,7 +52,7 @@ impl ExaminedJson {
 
 pub(crate) async fn run(options: &DoctorOptions, global: &GlobalOptions) -> Result<(), CliError> {
     let database = Database::of(global)?;
-    let points = examine(&database, &options.public_url).await;
+    let points = examine(&database, options).await;
     let failures = points.iter().filter(|point| point.verdict == Verdict::Failure).count();
     let examined = ExaminedJson { ok: failures == 0, database: database.to_string(), points };
     global.output().show(&examined, ExaminedJson::text)?;
@@ -58,7 +62,7 @@ pub(crate) async fn run(options: &DoctorOptions, global: &GlobalOptions) -> Resu
     }
 }
 
-async fn examine(database: &Database, public_url: &PublicUrl) -> Vec<Point> {
+async fn examine(database: &Database, options: &DoctorOptions) -> Vec<Point> {
     let (mut points, contents) = match database {
         Database::Sqlite(_) if !database.has_directory() => {
             let point = Point::failure("file", "its directory does not exist; create it, then run `lunas migrate`");
@@ -77,9 +81,10 @@ async fn examine(database: &Database, public_url: &PublicUrl) -> Vec<Point> {
         },
     };
     points.push(key(database, contents).await);
+    points.push(letters::set_up(&options.mail));
     if contents.can_be_read() {
         let failure = |error: CliError| vec![Point::failure(banks::ACCOUNTS, error.reasons().join("; "))];
-        points.extend(bank_accounts(database, contents, public_url).await.unwrap_or_else(failure));
+        points.extend(contents_of(database, contents, &options.public_url).await.unwrap_or_else(failure));
     }
     points
 }
@@ -127,15 +132,15 @@ impl Contents {
     }
 }
 
-/// The points about bank accounts, of a database that can be read. They need no secret key.
-async fn bank_accounts(
-    database: &Database,
-    contents: Contents,
-    public_url: &PublicUrl,
-) -> Result<Vec<Point>, CliError> {
+/// The points about bank accounts and letters, of a database that can be read. They need no secret key.
+async fn contents_of(database: &Database, contents: Contents, public_url: &PublicUrl) -> Result<Vec<Point>, CliError> {
     let keys = secret_key::placeholder()?;
     let installation = Installation::new(contents.open(database).await?, Settings::default(), keys);
-    let points = banks::examine(&installation.engine, public_url, SystemClock.now()).await;
+    let (engine, now) = (&installation.engine, SystemClock.now());
+    let points = match banks::examine(engine, public_url, now).await {
+        Ok(points) => letters::examine(engine, now).await.map(|letters| points.into_iter().chain(letters).collect()),
+        Err(error) => Err(error),
+    };
     installation.close().await;
     points
 }

@@ -22,6 +22,8 @@ mod key;
 mod link;
 mod listen;
 mod logging;
+mod mail;
+mod mail_options;
 mod manual;
 mod migrate;
 mod open_files;
@@ -111,6 +113,9 @@ enum Command {
     Webhook(webhook::WebhookCommand),
     /// Set up accounts at banks, by which production projects take real money, and decide about money that fits no payment.
     Bank(Box<bank::BankArguments>),
+    /// Try whether letters arrive, and show those that wait and those that were sent.
+    #[command(subcommand)]
+    Mail(mail::MailCommand),
     /// Rotate the secret key that stored secrets are encrypted with.
     #[command(subcommand)]
     Secret(secret::SecretCommand),
@@ -249,6 +254,7 @@ async fn dispatch(command: Command, Given { global, configuration, matches }: Gi
         Command::Trigger(options) => trigger::run(options, global).await,
         Command::Webhook(command) => webhook::run(command, global).await,
         Command::Bank(arguments) => bank::run(*arguments, global).await,
+        Command::Mail(command) => mail::run(command, global).await,
         Command::Secret(command) => secret::run(command, global).await,
         Command::Migrate => migrate::run(global).await,
         Command::Copy(options) => copy::run(&options, global).await,

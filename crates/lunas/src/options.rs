@@ -181,11 +181,36 @@ pub(crate) struct PublicUrl {
 impl PublicUrl {
     /// The URL without a trailing slash; none where it is not set. It must be https, except for development.
     pub(crate) fn checked(&self, is_development: bool) -> Result<Option<String>, CliError> {
-        let Some(text) = self.base_url.as_deref().filter(|text| !text.is_empty()) else { return Ok(None) };
-        let scheme = if is_development { Scheme::HttpOrHttps } else { Scheme::HttpsOnly };
-        let refused = |rule| CliError::new(format!("LUNAS_BASE_URL {rule}; it is `{}`", shown(text)));
-        base_url(text, scheme).map(Some).map_err(refused)
+        checked_url("LUNAS_BASE_URL", self.base_url.as_deref(), is_development)
     }
+}
+
+/// Where people reach the pages of this service, for commands that name their addresses.
+#[derive(Args)]
+pub(crate) struct PagesUrl {
+    #[command(flatten)]
+    base: PublicUrl,
+    /// The URL at which people reach the dashboard, if it is not the base URL.
+    #[arg(long, env = "LUNAS_CHECKOUT_URL_BASE", value_name = "URL")]
+    checkout_url_base: Option<String>,
+}
+
+impl PagesUrl {
+    /// Like [`PublicUrl::checked`].
+    pub(crate) fn checked(&self, is_development: bool) -> Result<Option<String>, CliError> {
+        match checked_url("LUNAS_CHECKOUT_URL_BASE", self.checkout_url_base.as_deref(), is_development)? {
+            None => self.base.checked(is_development),
+            url => Ok(url),
+        }
+    }
+}
+
+/// The URL that a variable names, without a trailing slash; none where it is not set.
+fn checked_url(variable: &str, text: Option<&str>, is_development: bool) -> Result<Option<String>, CliError> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
+    let scheme = if is_development { Scheme::HttpOrHttps } else { Scheme::HttpsOnly };
+    let refused = |rule| CliError::new(format!("{variable} {rule}; it is `{}`", shown(text)));
+    base_url(text, scheme).map(Some).map_err(refused)
 }
 
 /// A URL for a message. One that may contain a password is not shown.
@@ -321,6 +346,21 @@ impl AttemptOptions {
             window: Duration::from_mins(self.attempts_window_minutes),
         };
         Settings { attempts, ..settings }
+    }
+}
+
+/// What is demanded of the users of the dashboard.
+#[derive(Args)]
+#[command(next_help_heading = "Dashboard")]
+pub(crate) struct UserOptions {
+    /// Whether every user of the dashboard needs a second factor. One who has none can do nothing but add it.
+    #[arg(long, env = "LUNAS_SECOND_FACTOR_REQUIRED", value_name = "SWITCH", value_enum, default_value_t = Switch::Off)]
+    second_factor_required: Switch,
+}
+
+impl UserOptions {
+    pub(crate) fn with(&self, settings: Settings) -> Settings {
+        Settings { factor_required: self.second_factor_required == Switch::On, ..settings }
     }
 }
 

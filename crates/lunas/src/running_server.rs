@@ -2,7 +2,8 @@
 
 use std::{fs, net::SocketAddr, pin::Pin};
 
-use engine::{Courier, Engine, Reconcilers};
+use engine::{Courier, Engine, Mail, Reconcilers};
+use gateway::Mailer;
 use tokio::{
     pin, select,
     signal::unix::{Signal, SignalKind, signal},
@@ -26,16 +27,23 @@ pub(crate) struct RunningServer {
     courier: Courier,
 }
 
+/// What a server sends, and how.
+pub(crate) struct Sending<'a> {
+    pub(crate) webhooks: &'a WebhookOptions,
+    /// None where no letters are sent.
+    pub(crate) mailer: Option<Mailer>,
+}
+
 impl RunningServer {
     /// Binds the address. On failure it closes the installation. With `screens`, those of a rehearsal are served too.
     pub(crate) async fn start(
         installation: Installation,
         config: ServerConfig,
-        webhooks: &WebhookOptions,
+        sending: Sending<'_>,
         screens: Option<Screens>,
     ) -> Result<RunningServer, CliError> {
         open_files::raise_limit();
-        match RunningServer::bind(&installation.engine, config, webhooks, screens).await {
+        match RunningServer::bind(&installation.engine, config, sending, screens).await {
             Ok((server, courier, signals)) => Ok(RunningServer { server, installation, signals, courier }),
             Err(error) => {
                 installation.close().await;
@@ -47,7 +55,7 @@ impl RunningServer {
     async fn bind(
         engine: &Engine,
         config: ServerConfig,
-        webhooks: &WebhookOptions,
+        Sending { webhooks, mailer }: Sending<'_>,
         screens: Option<Screens>,
     ) -> Result<(Server, Courier, Signals), CliError> {
         let signals = Signals::watch()?;
@@ -57,6 +65,9 @@ impl RunningServer {
             let what_to_do = "stop the program that uses it, or choose another address with --listen";
             CliError::new(format!("cannot listen on {listen}: {error}; {what_to_do}"))
         })?;
+        if let Some(mailer) = mailer {
+            engine.set_up_mail(Mail { mailer, pages_url: server.pages_url().to_owned() });
+        }
         let courier = webhooks.courier(engine, server.pages_url().to_owned()).await?;
         Ok((server, courier, signals))
     }

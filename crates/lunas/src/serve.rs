@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use clap::Args;
 use engine::Settings;
+use gateway::Mailer;
 use serde::Serialize;
 use store::Tables;
 use web::ServerConfig;
@@ -13,8 +14,9 @@ use engine::addresses::Scheme;
 use crate::{
     database::{Database, Installation},
     error::CliError,
-    options::{AttemptOptions, GlobalOptions, MoneyOptions, ServerOptions, WebhookOptions},
-    running_server::RunningServer,
+    mail_options::MailOptions,
+    options::{AttemptOptions, GlobalOptions, MoneyOptions, ServerOptions, UserOptions, WebhookOptions},
+    running_server::{RunningServer, Sending},
     secret_key::{self, FoundKeys},
 };
 
@@ -23,11 +25,15 @@ pub(crate) struct ServeOptions {
     #[command(flatten)]
     server: ServerOptions,
     #[command(flatten)]
+    users: UserOptions,
+    #[command(flatten)]
     attempts: AttemptOptions,
     #[command(flatten)]
     money: MoneyOptions,
     #[command(flatten)]
     webhooks: WebhookOptions,
+    #[command(flatten)]
+    mail: MailOptions,
 }
 
 #[derive(Serialize)]
@@ -39,10 +45,11 @@ struct Ready<'a> {
 }
 
 pub(crate) async fn run(options: ServeOptions, global: &GlobalOptions) -> Result<(), CliError> {
-    let (installation, config) = prepare(&options, global).await?;
+    let (installation, config, mailer) = prepare(&options, global).await?;
     // Where the database cannot answer this, the hint below is left out; the server starts all the same.
     let has_operator = installation.engine.has_operator().await.unwrap_or(true);
-    let running = RunningServer::start(installation, config, &options.webhooks, None).await?;
+    let running =
+        RunningServer::start(installation, config, Sending { webhooks: &options.webhooks, mailer }, None).await?;
     let listen = running.address();
     let ready = Ready { listen, base_url: running.base_url(), checkout_url_base: running.pages_url() };
     tracing::info!(%listen, base_url = ready.base_url, checkout_url_base = ready.checkout_url_base, "serving");
@@ -58,17 +65,24 @@ pub(crate) async fn run(options: ServeOptions, global: &GlobalOptions) -> Result
 }
 
 /// Checks everything before it fails, so that the operator gets all reasons at once.
-async fn prepare(options: &ServeOptions, global: &GlobalOptions) -> Result<(Installation, ServerConfig), CliError> {
+async fn prepare(
+    options: &ServeOptions,
+    global: &GlobalOptions,
+) -> Result<(Installation, ServerConfig, Option<Mailer>), CliError> {
     let mut reasons = Vec::new();
     let key = secret_key::from_environment().and_then(|key| key.ok_or_else(missing_key));
     let key = value_or_reasons(key, &mut reasons);
     let config = value_or_reasons(options.server.config(Scheme::HttpsOnly).map_err(CliError::several), &mut reasons);
+    let mailer = value_or_reasons(options.mail.mailer(), &mut reasons);
     let sound = reasons.is_empty();
     let settings = options.attempts.with(options.webhooks.targets.with(options.money.settings()));
+    let settings = options.users.with(settings);
     let installation = value_or_reasons(open(global, settings, key, sound).await, &mut reasons);
-    match (config, installation) {
-        (Some(config), Some(Some(installation))) if reasons.is_empty() => Ok((installation, config)),
-        (_, installation) => {
+    match (config, mailer, installation) {
+        (Some(config), Some(mailer), Some(Some(installation))) if reasons.is_empty() => {
+            Ok((installation, config, mailer))
+        }
+        (_, _, installation) => {
             if let Some(Some(installation)) = installation {
                 installation.close().await;
             }

@@ -3,18 +3,20 @@
 
 use clap::{Args, Subcommand};
 use domain::{access::Role, project::Project, user::User};
-use engine::{Engine, Error, NewUser, Settings};
+use engine::{Engine, Error, NewUser, RESETS, Settings};
 use serde::Serialize;
 
 use crate::{
     database::Installation,
     error::CliError,
-    options::GlobalOptions,
+    mail_options::{self, LetterOptions},
+    options::{GlobalOptions, PagesUrl},
     output::{Output, fields, shell_word, table},
     password::Password,
     project::{self, yes_or_no},
 };
 
+const HAND_OVER: &str = "Give the link to this user alone: who opens it sets their password. It works once.";
 const SAVE_PASSWORD: &str = "Save the password now: it is not shown again.";
 
 #[derive(Subcommand)]
@@ -30,6 +32,16 @@ pub(crate) enum UserCommand {
         /// Read the password from standard input, as one line, instead of generating one.
         #[arg(long)]
         password_stdin: bool,
+        #[command(flatten)]
+        letters: Box<LetterOptions>,
+    },
+    /// Print a link by which a user who has lost their password sets a new one, once and within 30 minutes. Earlier links of the user
+    /// become void; their password stays until the link is used.
+    Reset {
+        /// The user's email address.
+        email: String,
+        #[command(flatten)]
+        pages_url: PagesUrl,
     },
     /// Give a user operator rights over the installation, or with --revoke take them away.
     Operator {
@@ -48,6 +60,14 @@ pub(crate) enum UserCommand {
     },
     /// Remove a user with all that is personal about them. The audit log goes on to name them by their id. This cannot be undone.
     Remove(LeavingOptions),
+    /// Ask for the second factor of a user to be removed, who has lost it. It takes effect after 24 hours; until then the user sees a
+    /// notice on every page of the dashboard, and can refuse.
+    LiftFactor {
+        /// The user's email address.
+        email: String,
+        #[command(flatten)]
+        letters: Box<LetterOptions>,
+    },
     /// Add a user to a project.
     Add {
         /// The user's email address.
@@ -130,6 +150,14 @@ struct PasswordJson {
 }
 
 #[derive(Serialize)]
+struct ResetJson {
+    id: String,
+    email: String,
+    link: String,
+    expires_at: String,
+}
+
+#[derive(Serialize)]
 struct OperatorJson {
     id: String,
     email: String,
@@ -162,6 +190,14 @@ enum Leaving {
 }
 
 #[derive(Serialize)]
+struct LiftedJson {
+    id: String,
+    email: String,
+    /// When it takes effect.
+    lifted_at: String,
+}
+
+#[derive(Serialize)]
 struct AddedJson {
     id: String,
     email: String,
@@ -170,16 +206,23 @@ struct AddedJson {
 }
 
 pub(crate) async fn run(command: UserCommand, global: &GlobalOptions) -> Result<(), CliError> {
-    let installation = Installation::existing(global, Settings::default()).await?;
+    let installation = match &command {
+        UserCommand::Password { letters, .. } | UserCommand::LiftFactor { letters, .. } => {
+            letters.installation(global).await?
+        }
+        _ => Installation::existing(global, Settings::default()).await?,
+    };
     let (engine, output) = (&installation.engine, global.output());
     let answer = match command {
         UserCommand::Create(options) => create(options, engine, output).await,
         UserCommand::List => list(engine, output).await,
-        UserCommand::Password { email, password_stdin } => password(&email, password_stdin, engine, output).await,
+        UserCommand::Password { email, password_stdin, .. } => password(&email, password_stdin, engine, output).await,
+        UserCommand::Reset { email, pages_url } => reset(&email, &pages_url, engine, global).await,
         UserCommand::Operator { email, revoke } => set_operator(&email, !revoke, engine, output).await,
         UserCommand::Deactivate(options) => leave(options, Leaving::Deactivated, engine, output).await,
         UserCommand::Activate { email } => activate(&email, engine, output).await,
         UserCommand::Remove(options) => leave(options, Leaving::Removed, engine, output).await,
+        UserCommand::LiftFactor { email, .. } => lift_factor(&email, engine, output).await,
         UserCommand::Add { email, project, role } => add(&email, &project, role, engine, output).await,
     };
     installation.close().await;
@@ -289,6 +332,33 @@ async fn password(email: &str, from_stdin: bool, engine: &Engine, output: Output
     })
 }
 
+/// The link is made of the configured address, as the server's own links are.
+async fn reset(email: &str, pages_url: &PagesUrl, engine: &Engine, global: &GlobalOptions) -> Result<(), CliError> {
+    let is_development = engine.is_development().await?;
+    let pages_url = mail_options::pages_url(pages_url, is_development, global)?;
+    let user = find(engine, email).await?;
+    if !user.is_active() {
+        let email = user.email.as_str();
+        return Err(CliError::new(format!("{email} is deactivated; `lunas user activate {email}` lets them in again")));
+    }
+    let made = engine.make_reset_link(&user).await?;
+    let reset = ResetJson {
+        id: user.id.to_string(),
+        email: user.email.to_string(),
+        link: format!("{pages_url}{RESETS}{}", made.token.reveal()),
+        expires_at: made.expires_at.to_string(),
+    };
+    global.output().show(&reset, |reset| {
+        let lines = [
+            ("id", reset.id.clone()),
+            ("email", reset.email.clone()),
+            ("link", reset.link.clone()),
+            ("expires", reset.expires_at.clone()),
+        ];
+        format!("{}\n\n{HAND_OVER}", fields(&lines))
+    })
+}
+
 /// Repeating it changes nothing and answers the same.
 async fn set_operator(email: &str, is_operator: bool, engine: &Engine, output: Output) -> Result<(), CliError> {
     let user = find(engine, email).await?;
@@ -356,6 +426,22 @@ async fn activate(email: &str, engine: &Engine, output: Output) -> Result<(), Cl
     engine.activate_user(&user, None).await?;
     let activated = ActivatedJson { id: user.id.to_string(), email: user.email.to_string(), state: "active" };
     output.show(&activated, |activated| format!("{} is active, and can sign in again", activated.email))
+}
+
+/// Repeating it changes nothing and answers the same.
+async fn lift_factor(email: &str, engine: &Engine, output: Output) -> Result<(), CliError> {
+    let user = find(engine, email).await?;
+    let lift_at = match engine.ask_to_lift_factor(&user).await {
+        Err(Error::NotFound(_)) => {
+            return Err(CliError::new(format!("{} has no second factor, so there is none to remove", user.email)));
+        }
+        lift_at => lift_at?,
+    };
+    let lifted = LiftedJson { id: user.id.to_string(), email: user.email.to_string(), lifted_at: lift_at.to_string() };
+    output.show(&lifted, |lifted| {
+        let what = format!("the second factor of {} is removed at {}", lifted.email, lifted.lifted_at);
+        format!("{what}, unless the user refuses until then")
+    })
 }
 
 async fn add(email: &str, project: &str, role: Role, engine: &Engine, output: Output) -> Result<(), CliError> {

@@ -43,7 +43,7 @@ const ORDER: [(Group, &[&str]); 5] = [
         ],
     ),
     (Group::Sell, &["dashboard", "counter"]),
-    (Group::Operate, &["operating", "operator", "banks", "scaling", "performance"]),
+    (Group::Operate, &["operating", "operator", "mail", "banks", "scaling", "performance"]),
     (Group::Inside, &["contract", "invariants", "words"]),
 ];
 

@@ -5,12 +5,15 @@
 
 mod audit;
 mod banks;
+mod factors;
 mod keys;
 mod ledger;
+mod letters;
 mod links;
 mod maintenance;
 mod nodes;
 mod openings;
+mod password_resets;
 mod payments;
 mod people;
 mod projects;
@@ -23,13 +26,16 @@ use crate::sealed_column::SealedColumn;
 
 pub use audit::AuditSeals;
 pub use banks::{BankCall, BankWrite};
+pub use factors::FactorWrite;
 pub use keys::KeyWrite;
 pub use ledger::{LedgerWrite, Noted, ReceiptNote};
+pub use letters::{LetterChoices, LetterWrite, NewLetter};
 pub use links::{AttemptBounds, LinkAttempt, LinkWrite, NetworkBound};
 pub use maintenance::MaintenanceWrite;
 pub(crate) use maintenance::{FoldedCheckout, IndexedBatch, IndexedRow, SearchIndex};
 pub use nodes::{NodeId, NodeWrite};
 pub use openings::OpeningWrite;
+pub use password_resets::ResetWrite;
 pub use payments::PaymentWrite;
 pub use people::PeopleWrite;
 pub use projects::{LogoFile, ProjectWrite};
@@ -62,7 +68,7 @@ impl Change {
         self
     }
 
-    /// Whether a task may be waiting for this change: the one that sends webhooks, or one that follows a payment for a
+    /// Whether a task may be waiting for this change: one that sends webhooks or letters, or one that follows a payment for a
     /// page.
     pub(crate) fn is_awaited(&self) -> bool {
         self.writes.iter().any(Write::is_awaited)
@@ -106,9 +112,12 @@ pub enum Write {
     Node(NodeWrite),
     People(PeopleWrite),
     Session(SessionWrite),
+    Factor(FactorWrite),
     Maintenance(MaintenanceWrite),
     Bank(BankWrite),
     Opening(OpeningWrite),
+    Letter(LetterWrite),
+    Reset(ResetWrite),
 }
 
 macro_rules! groups {
@@ -132,13 +141,16 @@ groups! {
     Node(NodeWrite),
     People(PeopleWrite),
     Session(SessionWrite),
+    Factor(FactorWrite),
     Maintenance(MaintenanceWrite),
     Bank(BankWrite),
     Opening(OpeningWrite),
+    Letter(LetterWrite),
+    Reset(ResetWrite),
 }
 
 impl Write {
-    /// Whether a task may be waiting for this write: the one that sends webhooks, or one that follows a payment for a
+    /// Whether a task may be waiting for this write: one that sends webhooks or letters, or one that follows a payment for a
     /// page.
     fn is_awaited(&self) -> bool {
         match self {
@@ -146,6 +158,7 @@ impl Write {
             Write::Webhook(write) => write.is_awaited(),
             Write::Node(write) => write.is_awaited(),
             Write::Opening(write) => write.is_awaited(),
+            Write::Letter(write) => write.is_awaited(),
             Write::Installation { .. }
             | Write::Bind { .. }
             | Write::Resealed { .. }
@@ -157,8 +170,10 @@ impl Write {
             | Write::Ledger(_)
             | Write::People(_)
             | Write::Session(_)
+            | Write::Factor(_)
             | Write::Maintenance(_)
-            | Write::Bank(_) => false,
+            | Write::Bank(_)
+            | Write::Reset(_) => false,
         }
     }
 
@@ -182,7 +197,10 @@ impl Write {
             | Write::Link(_)
             | Write::People(_)
             | Write::Session(_)
-            | Write::Maintenance(_) => false,
+            | Write::Factor(_)
+            | Write::Maintenance(_)
+            | Write::Letter(_)
+            | Write::Reset(_) => false,
         }
     }
 
@@ -208,9 +226,12 @@ impl Write {
             | Write::Node(_)
             | Write::People(_)
             | Write::Session(_)
+            | Write::Factor(_)
             | Write::Maintenance(_)
             | Write::Bank(_)
-            | Write::Opening(_) => None,
+            | Write::Opening(_)
+            | Write::Letter(_)
+            | Write::Reset(_) => None,
         }
     }
 }

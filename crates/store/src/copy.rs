@@ -8,7 +8,7 @@ use crate::{
 
 /// Every table, after those that its rows refer to. The search indexes are not copied, as maintenance rebuilds them; the
 /// numbers of projects are for short ids, which only SQLite has; and nodes are processes that run.
-pub(crate) const TABLES: [&str; 54] = [
+pub(crate) const TABLES: [&str; 63] = [
     "installation",
     "users",
     "projects",
@@ -18,6 +18,10 @@ pub(crate) const TABLES: [&str; 54] = [
     "sign_ins",
     "known_addresses",
     "forms",
+    "second_factors",
+    "recovery_codes",
+    "reset_requests",
+    "password_resets",
     "audit",
     "audit_heads",
     "allowed_origins",
@@ -63,6 +67,11 @@ pub(crate) const TABLES: [&str; 54] = [
     "bank_comparisons",
     "bank_differences",
     "bank_undecided",
+    "letters",
+    "letter_choices",
+    "letter_refusals",
+    "receipt_letters",
+    "letter_alerts",
 ];
 
 /// A copied table.

@@ -106,6 +106,14 @@ pub enum Guard {
     /// The lease under which the attempt was made still held: no other node had taken the delivery over, and nobody had
     /// asked to send it again.
     DeliveryAttempts,
+    /// The letter was due at the time that was read, and no node had it.
+    LetterDue,
+    /// The node still had the letter.
+    LetterLeased,
+    /// The letter had ended, and what it says was still known.
+    LetterEnded,
+    /// Nobody had noted yet that this is amiss.
+    AlertNew,
     /// The node's beat was the one that was read.
     NodeSilent,
     /// The audit chain ended where it was read, and none of the lines had a seal.
@@ -142,8 +150,18 @@ pub enum Guard {
     SessionLive,
     /// The invitation existed, was unused and had not expired.
     InviteOpen,
+    /// The request for a new password was the one that was read.
+    ResetRequested,
+    /// The link for a new password existed, was unused and had not expired.
+    ResetOpen,
     /// No delay for further attempts to sign in was in force.
     SignInAllowed,
+    /// The user had no second factor, or had shown it.
+    FactorShown,
+    /// The user had a second factor, in the state that the change is for.
+    FactorPresent,
+    /// The step of the code was later than that of the last one, or the recovery code was unused.
+    FactorCode,
     /// The encrypted value was the one that was read.
     SealedValue,
     /// The money was unapplied, and nobody had decided about it.

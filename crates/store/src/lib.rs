@@ -17,6 +17,7 @@ mod error;
 mod history;
 mod jobs;
 mod key_owner;
+mod language_column;
 #[cfg(test)]
 mod list_costs;
 mod maintenance;
@@ -48,9 +49,9 @@ use plan::Dialect;
 use tokio::sync::watch;
 
 pub use change::{
-    AttemptBounds, AuditSeals, BankCall, BankWrite, Change, KeyWrite, LedgerWrite, LinkAttempt, LinkWrite, LogoFile,
-    MaintenanceWrite, NetworkBound, NodeId, NodeWrite, Noted, OpeningWrite, PaymentWrite, PeopleWrite, ProjectWrite,
-    ReceiptNote, SessionWrite, WebhookWrite, Write,
+    AttemptBounds, AuditSeals, BankCall, BankWrite, Change, FactorWrite, KeyWrite, LedgerWrite, LetterChoices,
+    LetterWrite, LinkAttempt, LinkWrite, LogoFile, MaintenanceWrite, NetworkBound, NewLetter, NodeId, NodeWrite, Noted,
+    OpeningWrite, PaymentWrite, PeopleWrite, ProjectWrite, ReceiptNote, ResetWrite, SessionWrite, WebhookWrite, Write,
 };
 pub use commits::Commits;
 pub use copy::{CopiedTable, CopyError};
@@ -70,8 +71,10 @@ pub use read::{
     customers::CustomerSums,
     deliveries::{EventToSend, SealedSecrets, WebhookTarget},
     events::EventFilter,
+    factors::StoredFactor,
     idempotency::Bound,
     ledger::{Balance, LedgerLine, LedgerPosting, PostingCursor},
+    letters::{LetterCounts, LetterFilter, SealedLetter},
     links::{LinkFilter, ShownLink},
     log::{
         DeliveryFilter, EVENTS_COUNTED, EventLog, EventLogFilter, FAILING_COUNTED, FailingDeliveries, FailingSince,
@@ -84,6 +87,7 @@ pub use read::{
     receipts::{BookedMoney, HeldReceipt, HeldSum, ReceiptFilter, UnappliedFilter},
     reconciliations::{After, ToldMoney, ToldPayment},
     sealed::SealedValue,
+    sessions::OpenSession,
     users::{Member, Membership},
     volume::{HourVolume, Paid},
 };

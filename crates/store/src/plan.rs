@@ -3,12 +3,15 @@
 mod audit;
 mod banks;
 mod bulk_events;
+mod factors;
 mod keys;
 mod ledger;
+mod letters;
 mod links;
 mod maintenance;
 mod nodes;
 mod openings;
+mod password_resets;
 mod payments;
 mod people;
 mod projects;
@@ -90,8 +93,11 @@ pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
             Write::Node(write) => nodes::plan(&mut statements, write),
             Write::People(write) => people::plan(&mut statements, write, dialect),
             Write::Session(write) => sessions::plan(&mut statements, write, dialect),
+            Write::Factor(write) => factors::plan(&mut statements, write),
             Write::Maintenance(write) => maintenance::plan(&mut statements, write, dialect),
             Write::Bank(write) => banks::plan(&mut statements, write, dialect),
+            Write::Letter(write) => letters::plan(&mut statements, write),
+            Write::Reset(write) => password_resets::plan(&mut statements, write),
             Write::Opening(write) => openings::plan(&mut statements, write, is_taken_over, dialect),
         }
     }

@@ -7,11 +7,20 @@ pub enum SealedColumn {
     WebhookSecret,
     PreviousWebhookSecret,
     BankCredential,
+    FactorSecret,
+    LetterAddress,
+    LetterContent,
 }
 
 impl SealedColumn {
-    pub const ALL: [SealedColumn; 3] =
-        [SealedColumn::WebhookSecret, SealedColumn::PreviousWebhookSecret, SealedColumn::BankCredential];
+    pub const ALL: [SealedColumn; 6] = [
+        SealedColumn::WebhookSecret,
+        SealedColumn::PreviousWebhookSecret,
+        SealedColumn::BankCredential,
+        SealedColumn::FactorSecret,
+        SealedColumn::LetterAddress,
+        SealedColumn::LetterContent,
+    ];
 
     /// The table and the column. Encrypted values are bound to this text, so it stays as it is for ever, even if the
     /// column is renamed.
@@ -20,6 +29,9 @@ impl SealedColumn {
             SealedColumn::WebhookSecret => "projects.webhook_secret",
             SealedColumn::PreviousWebhookSecret => "projects.previous_webhook_secret",
             SealedColumn::BankCredential => "bank_credentials.sealed",
+            SealedColumn::FactorSecret => "second_factors.sealed",
+            SealedColumn::LetterAddress => "letters.address",
+            SealedColumn::LetterContent => "letters.content",
         }
     }
 }

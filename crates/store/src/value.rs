@@ -126,6 +126,7 @@ stored_as_text!(
     id::StrayId,
     id::ReceiptId,
     id::OpeningId,
+    id::LetterId,
     Email,
 );
 

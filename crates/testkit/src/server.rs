@@ -42,6 +42,8 @@ pub struct Options {
     pub connections_per_address: usize,
     /// Serves no documentation.
     pub without_docs: bool,
+    /// Every user needs a second factor.
+    pub factor_required: bool,
 }
 
 /// How long deliveries that are due when a test ends may take, and how often they are looked for.
@@ -216,7 +218,8 @@ impl Kit {
         let clock = Arc::new(ManualClock::default());
         let secret_key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
         let ticking: Arc<dyn Clock> = clock.clone();
-        let settings = Settings { attempts: options.attempts, ..Settings::default() };
+        let settings =
+            Settings { attempts: options.attempts, factor_required: options.factor_required, ..Settings::default() };
         let engine = Engine::new(store.clone(), ticking, settings, secret_key.clone());
         let config = ServerConfig {
             listen: ([127, 0, 0, 1], 0).into(),

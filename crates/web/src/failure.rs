@@ -90,7 +90,12 @@ pub fn engine_status(error: &Error) -> StatusCode {
         | Error::Bank(_)
         | Error::FormUsed
         | Error::DoesNotFit(_) => StatusCode::CONFLICT,
-        Error::NotSandbox | Error::RoleForbids | Error::RightNotGiven | Error::ProjectUnusable => StatusCode::FORBIDDEN,
+        Error::NotSandbox
+        | Error::RoleForbids
+        | Error::RightNotGiven
+        | Error::ProofNeeded
+        | Error::FactorMissing
+        | Error::ProjectUnusable => StatusCode::FORBIDDEN,
         Error::TryLater { .. } | Error::AttemptsFull { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::NoBank(_) | Error::Contended | Error::Hash(HashError::Busy) | Error::Work(WorkError::Busy) => {
             StatusCode::SERVICE_UNAVAILABLE

@@ -5,7 +5,7 @@ use std::{net::IpAddr, time::Duration};
 
 use axum::http::{Extensions, HeaderMap, HeaderValue};
 use domain::user::{KNOWN_LIFETIME, SESSION_LONGEST, Token};
-use engine::{Error, NewSession, TICKET_LIFETIME, Visit, Whereabouts};
+use engine::{Error, NewSession, PENDING_LIFETIME, TICKET_LIFETIME, Visit, Whereabouts};
 
 use crate::{
     App, client,
@@ -34,6 +34,11 @@ const fn ticket_cookie_name(https: bool) -> &'static str {
     if https { "__Host-lunas_ticket" } else { "lunas_ticket" }
 }
 
+/// The name of the cookie of a visitor who has given the right password, and must show their second factor next.
+const fn pending_cookie_name(https: bool) -> &'static str {
+    if https { "__Host-lunas_pending" } else { "lunas_pending" }
+}
+
 /// The token in the request's session cookie.
 pub fn token(urls: &SiteUrls, headers: &HeaderMap) -> Option<Token> {
     cookie::read(headers, cookie_name(urls.https)).and_then(Token::parse)
@@ -53,6 +58,19 @@ pub fn hand_out_ticket(urls: &SiteUrls, ticket: &str, headers: &mut HeaderMap) {
 /// Deletes that cookie where the visitor has one.
 pub fn take_ticket_back(urls: &SiteUrls, visitor: &Visitor, headers: &mut HeaderMap) {
     let name = ticket_cookie_name(urls.https);
+    if visitor.cookie(name).is_some() {
+        write(urls, name, "", Duration::ZERO, headers);
+    }
+}
+
+/// Sets the cookie of a visitor who must show their second factor next.
+pub fn hand_out_pending(urls: &SiteUrls, pending: &str, headers: &mut HeaderMap) {
+    write(urls, pending_cookie_name(urls.https), pending, PENDING_LIFETIME, headers);
+}
+
+/// Deletes that cookie where the visitor has one.
+pub fn take_pending_back(urls: &SiteUrls, visitor: &Visitor, headers: &mut HeaderMap) {
+    let name = pending_cookie_name(urls.https);
     if visitor.cookie(name).is_some() {
         write(urls, name, "", Duration::ZERO, headers);
     }
@@ -83,6 +101,7 @@ pub fn whereabouts(urls: &SiteUrls, visitor: &Visitor) -> Whereabouts {
         network: client::network_of(visitor.address).to_string(),
         known_browser: visitor.cookie(known_cookie_name(urls.https)).map(str::to_owned),
         ticket: visitor.cookie(ticket_cookie_name(urls.https)).map(str::to_owned),
+        pending: visitor.cookie(pending_cookie_name(urls.https)).map(str::to_owned),
     }
 }
 

@@ -76,7 +76,7 @@ pub(crate) fn routes() -> Router<App> {
 /// A member who may only sell comes to the counter in place of a page that they may not see.
 async fn show(user: UserPage, page: Result<Page, PageError>) -> Result<Response, PageError> {
     let page = match page {
-        Err(error) if error.status == StatusCode::FORBIDDEN => {
+        Err(error) if error.status == StatusCode::FORBIDDEN && error.demand.is_none() => {
             return Ok(see_other(&user.url(format_args!("{}/counter", user.visitor.path))));
         }
         page => page?,

@@ -30,6 +30,8 @@ fn members(setting: Setting, may_manage: bool) -> String {
             until: moment(),
         }],
         roles: vec![role("owner", false), role("viewer", true)],
+        needs_factor: !may_manage,
+        has_factor: true,
         attempt: setting.text(),
         email: setting.text(),
         email_mistake: setting.mistake(),

@@ -7,6 +7,7 @@ pub(crate) mod create;
 pub(crate) mod decide;
 mod decision;
 pub(crate) mod differences;
+pub(crate) mod letters;
 pub(crate) mod project;
 pub(crate) mod projects;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub(crate) fn routes() -> Router<App> {
         .merge(banks::routes())
         .merge(strays::routes())
         .merge(differences::routes())
+        .merge(letters::routes())
         .merge(project::routes())
         .merge(users::routes())
         .merge(user::routes())

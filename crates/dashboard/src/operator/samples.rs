@@ -6,12 +6,13 @@ use super::{
     audit::OperatorAuditPage,
     create::CreatePage,
     decide::DecisionPage,
+    letters::{LetterFilterLink, LettersPage},
     project::{ActLink, ProjectPage},
     projects::{self, ProjectsPage},
     tabs::Tab,
     user::{MembershipRow, UserFile},
     user_decide::UserDecisionPage,
-    users::{UserRow, UsersPage},
+    users::{LiftPage, UserFactor, UserRow, UsersPage},
 };
 use crate::{
     audit::samples::log,
@@ -39,6 +40,20 @@ fn operator(setting: Setting, rows: usize, waiting_only: bool) -> String {
         waiting: 1,
         waiting_only,
         rows: std::iter::repeat_with(row).take(rows).collect(),
+        paging: setting.paging(),
+    };
+    page.render().unwrap()
+}
+
+fn letters(setting: Setting, has_mail: bool) -> String {
+    let filter = |is_current| LetterFilterLink { url: url("/operator/letters"), text: setting.text(), is_current };
+    let page = LettersPage {
+        shell: setting.shell(Section::Operator, false),
+        tab: Tab::Letters,
+        base: url("/operator"),
+        has_mail,
+        filters: vec![filter(true), filter(false)],
+        rows: if has_mail { setting.letters(Some(url("/operator/letters/ltr_1/again"))) } else { vec![] },
         paging: setting.paging(),
     };
     page.render().unwrap()
@@ -103,22 +118,41 @@ fn user_decide(setting: Setting, refusal: Option<String>) -> String {
     page.render().unwrap()
 }
 
-pub(crate) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
-    let user = UserRow {
+fn users(setting: Setting) -> String {
+    let user = |factor| UserRow {
         id: "usr_1".to_owned(),
         url: url("/operator/users/usr_1"),
         email: setting.text(),
         is_operator: true,
         is_active: false,
         since: moment(),
+        factor,
     };
-    let users = UsersPage {
+    let page = UsersPage {
         shell: setting.shell(Section::Operator, false),
         tab: Tab::Users,
         base: url("/operator"),
-        rows: vec![user],
+        rows: vec![
+            user(UserFactor::None),
+            user(UserFactor::Has { lift_url: url("/operator/users/usr_1/lift") }),
+            user(UserFactor::Lifting { at: setting.text() }),
+        ],
         paging: setting.paging(),
     };
+    page.render().unwrap()
+}
+
+fn lift(setting: Setting) -> String {
+    let page = LiftPage {
+        shell: setting.shell(Section::Operator, false),
+        users_url: url("/operator/users"),
+        action: url("/operator/users/usr_1/lift"),
+        heading: setting.text(),
+    };
+    page.render().unwrap()
+}
+
+pub(crate) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
     let decision = DecisionPage {
         shell: setting.shell(Section::Operator, false),
         subject: setting.text(),
@@ -151,15 +185,18 @@ pub(crate) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
         log: log(setting, 1),
     };
     vec![
+        ("operator-letters", letters(setting, true)),
+        ("operator-letters-none", letters(setting, false)),
         ("operator-audit", audit.render().unwrap()),
         ("operator", operator(setting, 1, false)),
         ("operator-project", operator_project(setting)),
         ("operator-empty", operator(setting, 0, false)),
         ("operator-none-waiting", operator(setting, 0, true)),
-        ("operator-users", users.render().unwrap()),
+        ("operator-users", users(setting)),
         ("operator-user", operator_user(setting)),
         ("operator-user-decide", user_decide(setting, None)),
         ("operator-user-refused", user_decide(setting, Some(setting.text()))),
+        ("operator-lift", lift(setting)),
         ("operator-decide", decision.render().unwrap()),
         ("operator-create", create.render().unwrap()),
     ]

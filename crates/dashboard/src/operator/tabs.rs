@@ -15,6 +15,7 @@ pub(crate) enum Tab {
     Banks,
     Strays,
     Differences,
+    Letters,
     Log,
 }
 

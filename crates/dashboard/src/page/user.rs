@@ -8,6 +8,7 @@ use domain::{
     project::{Environment, Project},
 };
 use engine::{Error, Visit};
+use i18n_embed_fl::fl;
 use web::{
     App,
     page::{cookie::Cookie, page_error::PageError},
@@ -17,7 +18,9 @@ use super::PublicPage;
 use crate::{
     done::Done,
     session::SignedIn,
-    shell::{Attention, Flash, ProjectChoice, SCRIPT, STYLE, Section, Shell, ShellProject, Unusable},
+    shell::{
+        Attention, Flash, KEEP_FACTOR, LiftNotice, ProjectChoice, SCRIPT, STYLE, Section, Shell, ShellProject, Unusable,
+    },
     words,
 };
 
@@ -33,6 +36,11 @@ pub(crate) struct UserPage {
 }
 
 impl UserPage {
+    /// The page of a visitor whose session was read before.
+    pub(crate) fn of(public: PublicPage, visit: Visit) -> UserPage {
+        UserPage { public, visit }
+    }
+
     /// What stands around a page that belongs to no project: the menu is that of the project the user comes from.
     pub(crate) async fn shell(&self, section: Section) -> Result<Shell, Error> {
         let words = self.words();
@@ -68,7 +76,14 @@ impl UserPage {
             notice: Done::asked_for(&self.visitor).map(|done| Flash { text: done.text(words), bad: false }),
             unusable: None,
             live_url: None,
+            lift: self.lift_notice(),
         })
+    }
+
+    /// What every page says while the user's second factor is about to be lifted.
+    fn lift_notice(&self) -> Option<LiftNotice> {
+        let at = self.moment(self.visit.factor?.lift_at?).text;
+        Some(LiftNotice { text: fl!(self.words(), "factor-lift-notice", at = at), keep_action: self.url(KEEP_FACTOR) })
     }
 
     /// A project in the menu, without what needs attention.

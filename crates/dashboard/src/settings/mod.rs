@@ -2,6 +2,7 @@
 
 pub(crate) mod face;
 pub(crate) mod forms;
+pub(crate) mod letters;
 #[cfg(test)]
 pub(crate) mod samples;
 pub(crate) mod view;
@@ -28,6 +29,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/dashboard/{project}/settings/methods", get(show).post(save_methods))
         .route("/dashboard/{project}/settings/success-word", get(show).post(save_success_word))
         .merge(face::routes())
+        .merge(letters::routes())
 }
 
 async fn show(page: Page) -> Result<Response, PageError> {

@@ -4,10 +4,12 @@ use askama::Template;
 
 use super::{
     face::{ColourForm, ContactField, ContactsForm, FacePage, Swatch, UsedColours},
+    letters::ProjectLettersPage,
     view::{Check, Facts, MerchantForm, MethodsForm, OriginsForm, SettingsPage},
 };
 use crate::{
     labels::Badge,
+    letters::LetterList,
     logo::ShownLogo,
     samples::{Setting, url},
     shell::Section,
@@ -71,11 +73,28 @@ fn face(setting: Setting, may_configure: bool) -> String {
     page.render().unwrap()
 }
 
+fn letters(setting: Setting, has_mail: bool, may_configure: bool) -> String {
+    let page = ProjectLettersPage {
+        shell: setting.shell(Section::Settings, true),
+        base: url("/prj_1/settings"),
+        has_mail,
+        sends_receipts: has_mail,
+        list: may_configure.then(|| LetterList {
+            rows: if has_mail { setting.letters(None) } else { vec![] },
+            paging: setting.paging(),
+        }),
+    };
+    page.render().unwrap()
+}
+
 pub(crate) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
     vec![
         ("settings", settings(setting, true)),
         ("face", face(setting, true)),
         ("face-read", face(setting, false)),
+        ("project-letters", letters(setting, true, true)),
+        ("project-letters-none", letters(setting, false, true)),
+        ("project-letters-of-others", letters(setting, false, false)),
         ("settings-of-others", settings(setting, false)),
     ]
 }

@@ -32,6 +32,7 @@ impl Desk {
     /// once, and answers with the same invitation.
     pub async fn invite(&self, email: &str, role: Role, form: Option<&str>) -> Result<(Invite, Token), Error> {
         self.check(Act::ManageMembers)?;
+        self.fresh_proof().await?;
         let email = Email::parse(email)?;
         let form = self.sent_form("invitation", form, &[email.as_str(), role.word()]);
         if self.engine.created_by_form(&form).await?.is_some() {
@@ -57,7 +58,8 @@ impl Desk {
             .with_all(form.sent(invite.id, now))
             .with(self.role_held())
             .with(PeopleWrite::Invited { invite: invite.clone(), hash: token.hash() })
-            .with(self.engine.audit(Some(self.id()), Deed::MemberInvited, &invite.email, role.word()));
+            .with(self.engine.audit(Some(self.id()), Deed::MemberInvited, &invite.email, role.word()))
+            .with_all(self.engine.invitation_letter(&self.project, &self.user, &invite, &token)?);
         match self.engine.store.commit(change).await.map_err(Error::from) {
             Ok(()) => Ok((invite, token)),
             Err(error) if is_form_used(&error) => self.invite_of_form(&form).await,
@@ -96,6 +98,7 @@ impl Desk {
     /// are revoked in the same commit, if `with_keys` says so.
     pub async fn change_role(&self, user_id: UserId, role: Role, with_keys: bool) -> Result<(), Error> {
         self.check(Act::ManageMembers)?;
+        self.fresh_proof().await?;
         let member = self.member(user_id).await?;
         let project_id = self.id();
         for _ in 0..DECIDE_MOST {
@@ -145,6 +148,7 @@ impl Desk {
     /// the keys that they have created, if `with_keys` says so. Who leaves keeps the session in which they do.
     pub async fn remove_member(&self, user_id: UserId, with_keys: bool) -> Result<(), Error> {
         self.check(Act::ManageMembers)?;
+        self.fresh_proof().await?;
         let member = self.member(user_id).await?;
         for _ in 0..DECIDE_MOST {
             let project_id = self.id();

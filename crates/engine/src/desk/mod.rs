@@ -4,6 +4,7 @@
 //! another project. So pages need not check any of that themselves.
 
 mod customers;
+mod letters;
 mod link_names;
 mod members;
 mod money;
@@ -16,6 +17,7 @@ use std::{collections::HashMap, sync::Arc};
 use domain::{
     access::{Act, Role},
     api_key::{ApiKey, KeySecret, KeyState, Overlap},
+    audit::Deed,
     fee::FeeSchedule,
     id::{KeyId, LinkId, ProjectId, SessionId, UserId},
     idempotency::{Endpoint, Idempotency},
@@ -28,11 +30,12 @@ use domain::{
     time::Timestamp,
     user::User,
 };
-use store::{CommitError, Guard, PeopleWrite, Write};
+use store::{Change, CommitError, FactorWrite, Guard, PeopleWrite, Write};
 
 use crate::{
     Created, Engine, Error, MethodStanding, NewKey, NewProject, ProjectUpdate, RotatedKey, Visit,
     forms::{SentForm, is_form_used},
+    fresh_proof::Prover,
 };
 
 pub use customers::CustomerFile;
@@ -50,6 +53,7 @@ pub struct Desk {
     engine: Engine,
     user: User,
     session_id: SessionId,
+    prover: Prover,
     role: Role,
     project: Arc<Project>,
 }
@@ -73,11 +77,13 @@ impl Engine {
         if !membership.role.may(Act::Look) {
             return Err(Error::RoleForbids);
         }
+        self.check_factor(visit, membership.needs_factor)?;
         let project = self.project_at(project_id, membership.project_version).await?;
         Ok(Desk {
             engine: self.by(visit.actor()),
             user: visit.user.clone(),
             session_id: visit.session.id,
+            prover: visit.prover(),
             role: membership.role,
             project,
         })
@@ -101,6 +107,7 @@ impl Engine {
         if let Some(created) = self.project_of_form(&form).await? {
             return Ok(created);
         }
+        self.check_factor(visit, false)?;
         let owned = self.store.owned_projects(visit.user.id).await?;
         if owned == 0 && !visit.user.is_operator {
             return Err(Error::RoleForbids);
@@ -172,6 +179,11 @@ impl Desk {
         if self.may(act) { Ok(()) } else { Err(Error::RoleForbids) }
     }
 
+    /// An error where the member has to prove first that they are there, before they do what weighs much.
+    pub async fn fresh_proof(&self) -> Result<(), Error> {
+        self.engine.check_proof(self.prover).await
+    }
+
     /// An unusable project can do as little here as through its API keys.
     fn check_usable(&self) -> Result<(), Error> {
         if self.project.is_usable() { Ok(()) } else { Err(Error::ProjectUnusable) }
@@ -198,11 +210,17 @@ impl Desk {
         if rights.iter().all(|right| self.may_give(right)) { Ok(()) } else { Err(Error::RightNotGiven) }
     }
 
+    /// The same, where a right over money wants a fresh proof too.
+    async fn check_giving_now(&self, rights: KeyRights) -> Result<(), Error> {
+        self.check_giving(rights)?;
+        if rights.are_over_money() { self.fresh_proof().await } else { Ok(()) }
+    }
+
     /// Creates a key. `form` identifies one filled-in form: sent twice, it creates one key, and answers with it again. A
     /// member who has become a developer does not see the secret of a key over money again.
     pub async fn create_key(&self, new: NewKey, form: Option<&str>) -> Result<(ApiKey, KeySecret), Error> {
         self.check(Act::ManageKeys)?;
-        self.check_giving(new.rights)?;
+        self.check_giving_now(new.rights).await?;
         let (rights, networks) = (new.rights.words().join(","), new.networks.words().join(","));
         let form = self.sent_form("key", form, &[&new.name, &rights, &networks]);
         if self.engine.created_by_form(&form).await?.is_some() {
@@ -223,7 +241,7 @@ impl Desk {
     pub async fn rotate_key(&self, id: KeyId, overlap: Overlap, form: Option<&str>) -> Result<RotatedKey, Error> {
         self.check(Act::ManageKeys)?;
         let old = self.key(id).await?;
-        self.check_giving(old.rights)?;
+        self.check_giving_now(old.rights).await?;
         let form = self.sent_form("rotated key", form, &[&id.to_string(), &overlap.hours().to_string()]);
         if self.engine.created_by_form(&form).await?.is_some() {
             return self.engine.rotated_key_of_seed(&old, form.seed()).await;
@@ -306,9 +324,32 @@ impl Desk {
         self.engine.cancel_link(&self.project, id).await
     }
 
+    /// Whether every member of the project needs a second factor.
+    pub async fn requires_factor(&self) -> Result<bool, Error> {
+        self.engine.requires_factor(self.id()).await
+    }
+
+    /// Demands a second factor of every member, or does so no more. Only an owner who has one may demand it.
+    pub async fn require_factor(&self, required: bool) -> Result<(), Error> {
+        self.check(Act::ManageMembers)?;
+        self.fresh_proof().await?;
+        let deed = if required { Deed::FactorRequired } else { Deed::FactorNotRequired };
+        let change = Change::from(self.role_held())
+            .with(FactorWrite::Required { project_id: self.id(), required, by: self.user.id })
+            .with(self.engine.audit(Some(self.id()), deed, &self.project.name, ""));
+        match self.engine.store.commit(change).await {
+            Err(CommitError::Conflict(Guard::FactorPresent)) => Err(Error::FactorMissing),
+            Err(error) => Err(role_lost(error.into())),
+            Ok(()) => Ok(()),
+        }
+    }
+
     /// Changes what customers and the API see. Only operators may activate or approve a project.
     pub async fn configure(&self, update: ProjectUpdate) -> Result<Project, Error> {
         self.check(Act::Configure)?;
+        if update.weighs_much() {
+            self.fresh_proof().await?;
+        }
         let update = ProjectUpdate { active: None, approved: None, fees: None, webhook_url: None, ..update };
         self.engine.update_project(self.id(), update).await
     }

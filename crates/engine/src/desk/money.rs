@@ -23,6 +23,7 @@ impl Desk {
     /// Decides about held money: it pays its payment or another one of the project, or was given back to the customer.
     pub async fn decide_receipt(&self, id: ReceiptId, choice: Choice, note: String) -> Result<UnappliedReceipt, Error> {
         self.check(Act::DecideReceipts)?;
+        self.fresh_proof().await?;
         self.engine.decide_receipt(self.id(), id, choice, note).await
     }
 
@@ -35,6 +36,7 @@ impl Desk {
         note: String,
     ) -> Result<Vec<(ReceiptId, Result<UnappliedReceipt, Error>)>, Error> {
         self.check(Act::DecideReceipts)?;
+        self.fresh_proof().await?;
         let note = DECISION_NOTE.check(note)?;
         if ids.len() > DECISIONS_MOST {
             return Err(Invalid::new("receipts", format!("must be at most {DECISIONS_MOST}")).into());

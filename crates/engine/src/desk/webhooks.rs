@@ -24,6 +24,7 @@ impl Desk {
     /// `None` removes the URL.
     pub async fn set_webhook_url(&self, url: Option<String>) -> Result<Project, Error> {
         self.check(Act::ManageWebhooks)?;
+        self.fresh_proof().await?;
         let update = ProjectUpdate { webhook_url: Some(url), ..ProjectUpdate::default() };
         self.engine.update_project(self.id(), update).await
     }
@@ -38,6 +39,7 @@ impl Desk {
     /// The secret itself. The audit log says that it was shown.
     pub async fn show_webhook_secret(&self) -> Result<Unsealed, Error> {
         self.check(Act::ManageWebhooks)?;
+        self.fresh_proof().await?;
         let line = self.engine.audit(Some(self.id()), Deed::WebhookSecretShown, self.id(), "");
         self.engine.store.commit(line.into()).await?;
         self.engine.webhook_secret(self.id()).await
@@ -50,6 +52,7 @@ impl Desk {
 
     pub async fn rotate_webhook_secret(&self, at_once: bool) -> Result<(Unsealed, Timestamp), Error> {
         self.check(Act::ManageWebhooks)?;
+        self.fresh_proof().await?;
         self.engine.rotate_webhook_secret(self.id(), at_once).await
     }
 

@@ -6,6 +6,7 @@ pub(super) mod beats;
 pub(super) mod change_tokens;
 pub(super) mod key_uses;
 pub(super) mod logo_reading;
+pub(super) mod mail;
 pub(super) mod page_views;
 pub(super) mod project_cache;
 pub(super) mod recent_keys;

@@ -40,6 +40,7 @@ impl Operator {
     }
 
     pub async fn enable_bank_account(&self, id: BankAccountId, enabled: bool) -> Result<BankAccount, Error> {
+        self.fresh_proof().await?;
         self.engine.enable_bank_account(id, enabled).await
     }
 
@@ -67,6 +68,7 @@ impl Operator {
     }
 
     pub async fn assign_stray(&self, id: StrayId, payment_id: PaymentId, note: String) -> Result<Stray, Error> {
+        self.fresh_proof().await?;
         self.engine.assign_stray(id, payment_id, note).await
     }
 
@@ -99,10 +101,12 @@ impl Operator {
     }
 
     pub async fn settle_difference(&self, key: &DifferenceKey, note: String) -> Result<Difference, Error> {
+        self.fresh_proof().await?;
         self.engine.settle_difference(key, note).await
     }
 
     pub async fn return_stray(&self, id: StrayId, note: String) -> Result<Stray, Error> {
+        self.fresh_proof().await?;
         self.engine.return_stray(id, note).await
     }
 }

@@ -1,6 +1,11 @@
 //! What an operator can see of users, and decide about them.
 
-use domain::{access::Role, api_key::ApiKey, id::UserId, project::Project, user::User};
+use std::collections::HashMap;
+
+use domain::{
+    access::Role, api_key::ApiKey, id::UserId, project::Project, second_factor::SecondFactor, time::Timestamp,
+    user::User,
+};
 use store::{Listed, Window};
 
 use super::Operator;
@@ -33,17 +38,31 @@ impl Operator {
     }
 
     pub async fn deactivate_user(&self, id: UserId, with_keys: bool) -> Result<(), Error> {
+        self.fresh_proof().await?;
         let user = self.user(id).await?;
         self.engine.deactivate_user(&user, Some(self.user.id), with_keys).await
     }
 
     pub async fn activate_user(&self, id: UserId) -> Result<(), Error> {
+        self.fresh_proof().await?;
         let user = self.user(id).await?;
         self.engine.activate_user(&user, Some(self.user.id)).await
     }
 
     pub async fn remove_user(&self, id: UserId, with_keys: bool) -> Result<(), Error> {
+        self.fresh_proof().await?;
         let user = self.user(id).await?;
         self.engine.remove_user(&user, Some(self.user.id), with_keys).await
+    }
+
+    /// The second factors that count, of these users.
+    pub async fn factors_of(&self, users: &[User]) -> Result<HashMap<UserId, SecondFactor>, Error> {
+        self.engine.factors_of(users).await
+    }
+
+    /// Asks for a user's second factor to be lifted; answers when that takes effect.
+    pub async fn ask_to_lift_factor(&self, id: UserId) -> Result<Timestamp, Error> {
+        self.fresh_proof().await?;
+        self.engine.ask_to_lift_factor(&self.user(id).await?).await
     }
 }

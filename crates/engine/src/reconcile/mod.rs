@@ -9,6 +9,7 @@ mod compare_days;
 mod deliver;
 mod expire;
 mod nodes;
+mod post;
 mod quiet_thread;
 mod settle;
 
@@ -25,6 +26,8 @@ pub use deliver::Courier;
 
 /// How long most loops wait when they found nothing more to do.
 const REST: Duration = Duration::from_millis(500);
+/// How long loops wait that look whether people must be told of something.
+const WATCH_REST: Duration = Duration::from_secs(10);
 /// Rows that one round takes.
 const BATCH_MOST: i64 = 500;
 
@@ -39,6 +42,24 @@ const LOOPS: &[Loop] = &[
         round: Round::Sweep(|engine| Box::pin(engine.reconcile_due())),
     },
     Loop { name: "audit chain", rest: REST, round: Round::Batch(|engine| Box::pin(engine.seal_audit())) },
+    Loop {
+        name: "second factors to lift",
+        rest: Duration::from_secs(30),
+        round: Round::Sweep(|engine| Box::pin(engine.lift_due_factors())),
+    },
+    Loop { name: "lost passwords", rest: REST, round: Round::Batch(|engine| Box::pin(engine.answer_reset_requests())) },
+    Loop {
+        name: "failing webhooks",
+        rest: WATCH_REST,
+        round: Round::Sweep(|engine| Box::pin(engine.tell_of_failing_webhooks())),
+    },
+    Loop { name: "banks down", rest: WATCH_REST, round: Round::Sweep(|engine| Box::pin(engine.tell_of_banks_down())) },
+    Loop { name: "summaries", rest: WATCH_REST, round: Round::Sweep(|engine| Box::pin(engine.queue_summaries())) },
+    Loop {
+        name: "old letters",
+        rest: Duration::from_secs(60),
+        round: Round::Batch(|engine| Box::pin(engine.forget_letters())),
+    },
     // Maintenance: what was noted in memory is saved, what is old is forgotten, and reads are kept quick.
     Loop { name: "key uses", rest: REST, round: Round::Batch(|engine| Box::pin(engine.save_key_uses())) },
     Loop { name: "bank calls", rest: REST, round: Round::Batch(|engine| Box::pin(engine.save_bank_calls())) },
@@ -111,9 +132,13 @@ impl Reconcilers {
     pub fn start(engine: &Engine, courier: Courier) -> Reconcilers {
         let (stop, stopped) = watch::channel(false);
         let mut loops = JoinSet::new();
-        // These do not work in rounds. `deliver` has a thread of its own and wakes up at each commit; `nodes` beats while that
-        // sends, and looks at the others after each beat; `ask` goes on to look while its tasks wait for banks.
-        let sending = quiet_thread::run("lunas-webhooks", deliver::run(engine.clone(), courier, stopped.clone()));
+        // These do not work in rounds, or keep leases. `deliver` has a thread of its own and wakes up at each commit; `post` hands
+        // letters to a relay; `nodes` beats while either sends, and looks at the others after each beat; `ask` goes on to look while its tasks wait for banks.
+        let webhooks = quiet_thread::run("lunas-webhooks", deliver::run(engine.clone(), courier, stopped.clone()));
+        let letters = post::run(engine.clone(), stopped.clone());
+        let sending = async {
+            join(webhooks, letters).await;
+        };
         loops.spawn(nodes::beat_while(engine.clone(), sending));
         loops.spawn(nodes::watch_others(engine.clone(), stopped.clone()));
         loops.spawn(ask::run(engine.clone(), stopped.clone()));

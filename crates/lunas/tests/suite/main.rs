@@ -12,6 +12,7 @@ mod documents;
 mod faults;
 mod house;
 mod install;
+mod letters;
 mod site;
 mod snap;
 mod support;

@@ -1,11 +1,11 @@
-//! Writes about the processes that send webhooks.
+//! Writes about the processes that send webhooks and letters.
 
 use domain::time::Timestamp;
 
 /// The bits of a node's number. SQLite stores so many in six bytes.
 const NUMBER_BITS: u64 = (1 << 47) - 1;
 
-/// A process that sends webhooks. Each start makes another.
+/// A process that sends webhooks and letters. Each start makes another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NodeId(i64);
 
@@ -26,11 +26,11 @@ impl NodeId {
 pub enum NodeWrite {
     /// Counts up the node's beat, so that others see that it is alive.
     Beat { node: NodeId },
-    /// Makes due what a node has leased that is gone, and forgets the node. Guarded: its beat is still the one that was read.
+    /// Gives back what a node has leased that is gone, and forgets the node. Guarded: its beat is still the one that was read.
     Gone { node: NodeId, beat: i64, at: Timestamp },
-    /// Makes due what a node has still leased that stops, and forgets the node.
+    /// Gives back what a node has still leased that stops, and forgets the node.
     Left { node: NodeId, at: Timestamp },
-    /// Makes due what was leased by nodes that have no beat at all.
+    /// Gives back what was leased by nodes that have no beat at all.
     OrphansReleased { at: Timestamp },
 }
 

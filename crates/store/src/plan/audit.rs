@@ -38,7 +38,7 @@ pub(super) fn line(line: AuditLine) -> Statement {
 
 /// Moves the head of the chain first: of two nodes that seal the same lines, the second finds it moved and writes nothing.
 pub(super) fn seal(statements: &mut Vec<Statement>, AuditSeals { project_id, length, seals }: AuditSeals) {
-    let Some((_, last)) = seals.last() else { return };
+    let Some((.., last)) = seals.last() else { return };
     let (chain, hash) = (chain_name(project_id), last.hash.to_vec());
     let head = match length {
         0 => Statement::new(
@@ -51,13 +51,14 @@ pub(super) fn seal(statements: &mut Vec<Statement>, AuditSeals { project_id, len
         ),
     };
     statements.push(head.guarded(Guard::AuditChain));
-    statements.extend(seals.into_iter().map(|(id, seal)| sealed_line(id, seal)));
+    statements.extend(seals.into_iter().map(|(id, subject, seal)| sealed_line(id, subject, seal)));
 }
 
-fn sealed_line(id: AuditId, seal: Seal) -> Statement {
+/// The subject is replaced where its user is removed, perhaps since the line was read.
+fn sealed_line(id: AuditId, subject: String, seal: Seal) -> Statement {
     Statement::new(
         "UPDATE audit SET position = $1, seal_version = $2, hash = $3, subject_digest = $4, salt = $5 \
-         WHERE id = $6 AND position IS NULL",
+         WHERE id = $6 AND position IS NULL AND subject = $7",
         [
             seal.position.into(),
             seal.version.into(),
@@ -65,6 +66,7 @@ fn sealed_line(id: AuditId, seal: Seal) -> Statement {
             seal.subject_digest.to_vec().into(),
             seal.salt.into(),
             Value::stored(id),
+            subject.into(),
         ],
     )
     .guarded(Guard::AuditChain)

@@ -1,8 +1,8 @@
-//! The nodes that send webhooks, and what becomes of their leases.
+//! The nodes that send webhooks and letters, and what becomes of their leases.
 
 use domain::time::Timestamp;
 
-use super::statement::Statement;
+use super::{letters, statement::Statement};
 use crate::{
     change::{NodeId, NodeWrite},
     error::Guard,
@@ -19,16 +19,21 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: NodeWrite) {
             let gone = Statement::new("DELETE FROM nodes WHERE id = $1 AND beat = $2", [node.into(), beat.into()]);
             statements.push(gone.guarded(Guard::NodeSilent));
             statements.push(leases_released(node, at));
+            statements.push(letters::released(node));
         }
         NodeWrite::Left { node, at } => {
             statements.push(Statement::new("DELETE FROM nodes WHERE id = $1", [node.into()]));
             statements.push(leases_released(node, at));
+            statements.push(letters::released(node));
         }
-        NodeWrite::OrphansReleased { at } => statements.push(Statement::new(
-            "UPDATE deliveries SET due_at = $1, leased_by = NULL WHERE state = 'pending' AND leased_by IS NOT NULL \
-             AND due_at > $1 AND leased_by NOT IN (SELECT id FROM nodes)",
-            [at.into()],
-        )),
+        NodeWrite::OrphansReleased { at } => {
+            statements.push(Statement::new(
+                "UPDATE deliveries SET due_at = $1, leased_by = NULL WHERE state = 'pending' AND leased_by IS NOT NULL \
+                 AND due_at > $1 AND leased_by NOT IN (SELECT id FROM nodes)",
+                [at.into()],
+            ));
+            statements.push(letters::orphans_released());
+        }
     }
 }
 

@@ -10,6 +10,9 @@ pub(super) fn resealed(column: SealedColumn, row: String, from: Vec<u8>, to: Vec
             "UPDATE projects SET previous_webhook_secret = $1 WHERE id = $2 AND previous_webhook_secret = $3"
         }
         SealedColumn::BankCredential => "UPDATE bank_credentials SET sealed = $1 WHERE id = $2 AND sealed = $3",
+        SealedColumn::FactorSecret => "UPDATE second_factors SET sealed = $1 WHERE user_id = $2 AND sealed = $3",
+        SealedColumn::LetterAddress => "UPDATE letters SET address = $1 WHERE id = $2 AND address = $3",
+        SealedColumn::LetterContent => "UPDATE letters SET content = $1 WHERE id = $2 AND content = $3",
     };
     Statement::new(sql, [to.into(), Value::named(&row), from.into()]).guarded(Guard::SealedValue)
 }

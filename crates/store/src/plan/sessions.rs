@@ -25,6 +25,14 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: SessionWrite, dialect
             "UPDATE sessions SET seen_at = $1 WHERE id = $2 AND seen_at < $1",
             [at.into(), Value::stored(id)],
         )),
+        SessionWrite::Proved { id, user_id, at, by_factor } => statements.push(
+            Statement::new(
+                "UPDATE sessions SET proved_at = $1, \
+                 by_factor = CASE WHEN CAST($2 AS BIGINT) = 1 THEN 1 ELSE by_factor END WHERE id = $3 AND user_id = $4",
+                [at.into(), by_factor.into(), Value::stored(id), Value::stored(user_id)],
+            )
+            .guarded(Guard::SessionLive),
+        ),
         SessionWrite::Ended { id, user_id } => statements.push(
             Statement::new(
                 "DELETE FROM sessions WHERE id = $1 AND user_id = $2",
@@ -44,6 +52,9 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: SessionWrite, dialect
         SessionWrite::AddressKnown { user_id, address, at, most } => {
             address_known(statements, user_id, address, at, most);
         }
+        SessionWrite::AddressesForgotten { user_id } => {
+            statements.push(Statement::new("DELETE FROM known_addresses WHERE user_id = $1", [Value::stored(user_id)]))
+        }
         SessionWrite::FormSent { user_id, form, resource, at } => statements.push(
             Statement::new(
                 "INSERT INTO forms (user_id, form, resource, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
@@ -55,9 +66,13 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: SessionWrite, dialect
 }
 
 fn new_session(session: Session, hash: TokenHash) -> Statement {
+    // A trigger refuses the same to nodes of earlier versions, which know no factors.
+    const SQL: &str = "INSERT INTO sessions \
+        (hash, id, user_id, created_at, seen_at, address, browser, proved_at, by_factor) \
+        SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 WHERE CAST($9 AS BIGINT) = 1 OR NOT EXISTS \
+        (SELECT 1 FROM second_factors f WHERE f.user_id = $3 AND (f.lift_at IS NULL OR f.lift_at > $4))";
     Statement::new(
-        "INSERT INTO sessions (hash, id, user_id, created_at, seen_at, address, browser) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        SQL,
         [
             hash.0.to_vec().into(),
             Value::stored(session.id),
@@ -66,8 +81,11 @@ fn new_session(session: Session, hash: TokenHash) -> Statement {
             session.seen_at.into(),
             session.address.into(),
             session.browser.into(),
+            session.proved_at.into(),
+            session.by_factor.into(),
         ],
     )
+    .guarded(Guard::FactorShown)
 }
 
 /// Rows that another node has locked are left for the next time.
@@ -79,6 +97,8 @@ fn old_deleted(statements: &mut Vec<Statement>, before: Timestamp, most: i64, di
             "DELETE FROM sign_ins WHERE subject IN (SELECT subject FROM sign_ins WHERE at < $1 ORDER BY at LIMIT $2)",
             "DELETE FROM forms WHERE (user_id, form) IN \
              (SELECT user_id, form FROM forms WHERE at < $1 ORDER BY at LIMIT $2)",
+            "DELETE FROM password_resets WHERE hash IN \
+             (SELECT hash FROM password_resets WHERE created_at < $1 ORDER BY created_at LIMIT $2)",
         ],
         Dialect::Postgres => [
             "DELETE FROM sessions WHERE id = ANY (ARRAY \
@@ -87,6 +107,8 @@ fn old_deleted(statements: &mut Vec<Statement>, before: Timestamp, most: i64, di
              (SELECT subject FROM sign_ins WHERE at < $1 ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED))",
             "DELETE FROM forms WHERE (user_id, form) IN \
              (SELECT user_id, form FROM forms WHERE at < $1 ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)",
+            "DELETE FROM password_resets WHERE hash = ANY (ARRAY \
+             (SELECT hash FROM password_resets WHERE created_at < $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
         ],
     };
     statements.extend(deletions.map(|sql| Statement::new(sql, [before.into(), most.into()])));

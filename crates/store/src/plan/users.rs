@@ -6,10 +6,16 @@ use super::statement::{Dialect, Statement};
 use crate::{error::Guard, value::Value};
 
 /// What is deleted with a user, whose id is `$1`.
-const PERSONAL: [&str; 4] = [
+const PERSONAL: [&str; 10] = [
     "DELETE FROM sessions WHERE user_id = $1",
     "DELETE FROM known_addresses WHERE user_id = $1",
     "DELETE FROM forms WHERE user_id = $1",
+    "DELETE FROM recovery_codes WHERE user_id = $1",
+    "DELETE FROM second_factors WHERE user_id = $1",
+    "DELETE FROM password_resets WHERE user_id = $1",
+    "DELETE FROM letters WHERE user_id = $1",
+    "DELETE FROM letter_choices WHERE user_id = $1",
+    "DELETE FROM letter_refusals WHERE user_id = $1",
     "DELETE FROM members WHERE user_id = $1",
 ];
 

@@ -30,6 +30,13 @@ impl Store {
             SealedColumn::BankCredential => {
                 "SELECT id, sealed FROM bank_credentials WHERE id > $1 AND sealed IS NOT NULL ORDER BY id LIMIT $2"
             }
+            SealedColumn::FactorSecret => {
+                "SELECT user_id, sealed FROM second_factors WHERE user_id > $1 ORDER BY user_id LIMIT $2"
+            }
+            SealedColumn::LetterAddress => "SELECT id, address FROM letters WHERE id > $1 ORDER BY id LIMIT $2",
+            SealedColumn::LetterContent => {
+                "SELECT id, content FROM letters WHERE id > $1 AND content IS NOT NULL ORDER BY id LIMIT $2"
+            }
         };
         self.many(Query::new(sql, [Value::named(after), most.into()]), sealed_value).await
     }

@@ -20,6 +20,8 @@ use crate::{
 pub struct Membership {
     pub role: Role,
     pub project_version: i64,
+    /// Whether the project's members need a second factor.
+    pub needs_factor: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +75,7 @@ impl Store {
 
     /// Every page reads it, so that removing a member takes effect at once.
     pub async fn membership(&self, user: UserId, project: ProjectId) -> Result<Option<Membership>, StoreError> {
-        let sql = "SELECT m.role, p.version FROM members m JOIN projects p ON p.id = m.project_id \
+        let sql = "SELECT m.role, p.version, p.factor_required FROM members m JOIN projects p ON p.id = m.project_id \
                    WHERE m.project_id = $1 AND m.user_id = $2";
         self.one(Query::new(sql, [Value::stored(project), Value::stored(user)]), membership).await
     }
@@ -155,7 +157,11 @@ pub(super) fn user(columns: &mut Columns<'_>) -> Result<User, StoreError> {
 }
 
 fn membership(columns: &mut Columns<'_>) -> Result<Membership, StoreError> {
-    Ok(Membership { role: columns.word(Role::parse)?, project_version: columns.integer()? })
+    Ok(Membership {
+        role: columns.word(Role::parse)?,
+        project_version: columns.integer()?,
+        needs_factor: columns.truth()?,
+    })
 }
 
 fn member(columns: &mut Columns<'_>) -> Result<Member, StoreError> {

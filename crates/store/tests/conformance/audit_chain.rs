@@ -35,11 +35,11 @@ async fn sealing(store: &Store, project_id: Option<ProjectId>, most: i64) -> Opt
     let length = head.length;
     let lines = store.audit_unsealed(most).await.unwrap();
     let of_chain = lines.into_iter().filter(|line| line.project_id == project_id);
-    let seals: Vec<(AuditId, _)> = of_chain
+    let seals: Vec<(AuditId, String, _)> = of_chain
         .map(|line| {
             let seal = head.seal(&line, [7; SALT_BYTES]);
             head = ChainHead::after(&seal);
-            (line.id, seal)
+            (line.id, line.subject, seal)
         })
         .collect();
     (!seals.is_empty()).then_some(AuditSeals { project_id, length, seals })
@@ -116,10 +116,12 @@ async fn a_chain_holds_after_a_user_was_removed_whose_address_it_named(database:
     let lines = [named(Some(&project), &user.email), named(Some(&project), &other), named(None, &user.email)];
     keep(&store, Change::default().with_all(lines)).await;
     seal_all(&store).await;
-    // One that is not sealed yet.
+    // One that is not sealed yet, and that a reconciler has read before the user is removed.
     keep(&store, named(Some(&project), &user.email)).await;
+    let late = sealing(&store, Some(project.id), 9).await.unwrap();
     let (user_id, email) = (user.id, user.email.clone());
     keep(&store, PeopleWrite::UserRemoved { user_id, email, by: None, at: after(1) }).await;
+    assert_eq!(commit(&store, late).await, Outcome::Conflict(Guard::AuditChain));
     seal_all(&store).await;
     let listed = store.audit(None, EVERYTHING).await.unwrap();
     let mut subjects: Vec<String> = listed.items.into_iter().map(|line| line.subject).collect();

@@ -1,7 +1,9 @@
 //! A change is committed as a whole or not at all, and in either case other changes at the same time are not disturbed.
 
 mod banks;
+mod factors;
 mod links;
+mod people;
 mod users;
 
 use std::time::Duration;
@@ -12,29 +14,29 @@ use domain::{
     delivery::Delivery,
     event::Event,
     id::{ProjectId, mint},
-    key_rights::KeyRight,
     ledger::Posting,
     link::Link,
     money::Rupiah,
     payment::{Payment, State},
     project::Project,
-    receipt::{Decision, Unapplied},
+    receipt::Unapplied,
     time::Timestamp,
     user::{Invite, Session, User},
 };
 use futures_util::future::join_all;
 use store::{
-    Change, Guard, KeyWrite, LedgerWrite, LinkWrite, NodeId, NodeWrite, Noted, PaymentWrite, PeopleWrite, ProjectWrite,
-    SealedColumn, SessionWrite, Store, WebhookWrite, Write,
+    Change, FactorWrite, Guard, KeyWrite, LedgerWrite, LinkWrite, NodeId, NodeWrite, Noted, PaymentWrite, PeopleWrite,
+    ProjectWrite, SealedColumn, SessionWrite, Store, WebhookWrite, Write,
 };
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
+    factors::factor,
     samples::{self, AMOUNT, NOW, after, entropy, kept_key, kept_link, kept_payment, kept_project},
 };
 use banks::{BankWorld, bank_world, refused_to_banks};
 use links::refused_edits;
-use users::refused_about_users;
+use people::refused_to_people;
 
 on_every_database![
     a_plan_whose_guard_fails_leaves_nothing_behind,
@@ -44,7 +46,7 @@ on_every_database![
     a_change_of_nothing_is_kept,
 ];
 
-const EVERY_GUARD: [Guard; 43] = [
+const EVERY_GUARD: [Guard; 48] = [
     Guard::IdempotencyKey,
     Guard::AccountNumber,
     Guard::PaymentVersion,
@@ -76,8 +78,13 @@ const EVERY_GUARD: [Guard; 43] = [
     Guard::FormUnused,
     Guard::SessionLive,
     Guard::InviteOpen,
+    Guard::ResetRequested,
+    Guard::ResetOpen,
     Guard::SignInAllowed,
     Guard::ReceiptUndecided,
+    Guard::FactorShown,
+    Guard::FactorPresent,
+    Guard::FactorCode,
     Guard::SealedValue,
     Guard::BankAccountVersion,
     Guard::BankRequest,
@@ -149,6 +156,8 @@ async fn what_people_did(store: &Store, world: &World) {
         keep(store, tried(NOW)).await;
     }
     keep(store, form_sent(world)).await;
+    keep(store, factor(world.owner.id)).await;
+    keep(store, FactorWrite::RecoveryCodeUsed { user_id: world.owner.id, hash: [1; 32], at: NOW }).await;
     let key = ApiKey { created_by: Some(world.viewer.id), ..samples::key(&world.project, "the viewer's") };
     keep(store, KeyWrite::Created { hash: samples::key_hash(&key), key }).await;
     for receipt in ["held", "decided"] {
@@ -261,87 +270,6 @@ fn refused_to_senders(guard: Guard, world: &World) -> Vec<Write> {
         Guard::NodeSilent => writes([NodeWrite::Gone { node: NodeId::drawn(7), beat: 1, at: NOW }]),
         other => refused_to_people(other, world),
     }
-}
-
-fn refused_to_people(guard: Guard, world: &World) -> Vec<Write> {
-    let project = &world.project;
-    match guard {
-        Guard::EmailFree => {
-            let user = samples::user(world.owner.email.as_str());
-            writes([PeopleWrite::UserCreated { user, password: String::new() }])
-        }
-        Guard::NotMember => writes([samples::member(project, &world.viewer, Role::Owner)]),
-        Guard::OwnerRemains => owner_remains(world),
-        Guard::SessionLive => {
-            let Session { id, user_id, .. } = world.session;
-            writes([
-                SessionWrite::Ended { id: mint(NOW, entropy()), user_id },
-                SessionWrite::Ended { id, user_id: world.owner.id },
-            ])
-        }
-        Guard::InviteOpen => {
-            let (used, late) = (world.invite.id, world.late_invite.id);
-            let (user_id, elsewhere) = (world.viewer.id, mint(NOW, entropy()));
-            writes([
-                PeopleWrite::InviteUsed { id: used, user_id, at: NOW },
-                PeopleWrite::InviteUsed { id: late, user_id, at: world.late_invite.expires_at },
-                PeopleWrite::InviteUsed { id: mint(NOW, entropy()), user_id, at: NOW },
-                PeopleWrite::InviteWithdrawn { id: used, project_id: project.id },
-                PeopleWrite::InviteWithdrawn { id: late, project_id: elsewhere },
-            ])
-        }
-        Guard::SignInAllowed => writes([tried(after(999))]),
-        Guard::FormUnused => writes([form_sent(world)]),
-        Guard::KeysRevoked => {
-            let (project_id, created_by) = (project.id, world.viewer.id);
-            writes([
-                KeyWrite::AllRevokedOf { project_id, created_by },
-                KeyWrite::AllRevokedWith { project_id, created_by, right: KeyRight::Payments },
-            ])
-        }
-        Guard::RoleHeld => {
-            let held = |project_id, user_id, role| PeopleWrite::RoleHeld { project_id, user_id, role };
-            writes([
-                held(project.id, world.viewer.id, Role::Owner),
-                held(project.id, mint(NOW, entropy()), Role::Owner),
-                held(mint(NOW, entropy()), world.owner.id, Role::Owner),
-            ])
-        }
-        Guard::ReceiptUndecided => {
-            let decided = |receipt| samples::decided(&world.settled, receipt, Decision::Returned, after(30));
-            let elsewhere = samples::with_terms(world.settled.clone(), |terms| terms.project_id = mint(NOW, entropy()));
-            writes([
-                decided("decided"),
-                decided("taken"),
-                decided("unheard of"),
-                samples::decided(&elsewhere, "held", Decision::Returned, after(30)),
-            ])
-        }
-        // Those about banks are refused elsewhere.
-        Guard::BankAccountVersion
-        | Guard::BankRequest
-        | Guard::StrayUndecided
-        | Guard::OpeningVersion
-        | Guard::JobDue
-        | Guard::ExternalId
-        | Guard::Serials
-        | Guard::DifferenceOpen
-        | Guard::Comparing => Vec::new(),
-        other => refused_about_users(other, world),
-    }
-}
-
-fn owner_remains(world: &World) -> Vec<Write> {
-    let project_id = world.project.id;
-    let (owner, nobody, elsewhere) = (world.owner.id, mint(NOW, entropy()), mint(NOW, entropy()));
-    writes([
-        PeopleWrite::RoleChanged { project_id, user_id: owner, role: Role::Developer },
-        PeopleWrite::RoleChanged { project_id, user_id: nobody, role: Role::Owner },
-        PeopleWrite::RoleChanged { project_id: elsewhere, user_id: owner, role: Role::Owner },
-        PeopleWrite::MemberRemoved { project_id, user_id: owner },
-        PeopleWrite::MemberRemoved { project_id, user_id: nobody },
-        PeopleWrite::MemberRemoved { project_id: elsewhere, user_id: world.viewer.id },
-    ])
 }
 
 /// `write` with an insert, a delete and an update before it and more inserts after it.

@@ -111,7 +111,7 @@ async fn a_membership_is_seen_from_both_sides_and_nowhere_else(database: Databas
     assert_eq!(memberships, [(two.clone(), Role::Viewer), (one.clone(), Role::Owner), (three.clone(), Role::Owner)]);
     assert_eq!((store.owned_projects(user.id).await.unwrap(), store.owned_projects(other.id).await.unwrap()), (2, 0));
     let membership = |user: &User, project: &Project| store.membership(user.id, project.id);
-    let expected = Membership { role: Role::Viewer, project_version: 7 };
+    let expected = Membership { role: Role::Viewer, project_version: 7, needs_factor: false };
     assert_eq!(membership(&user, two).await.unwrap(), Some(expected));
     assert_eq!(membership(&other, two).await.unwrap(), None);
     let member = |user: &User, role| Member { user: user.clone(), role, joined_at: NOW };
@@ -276,13 +276,14 @@ async fn a_session_is_found_by_its_token(database: Database) {
     // Concurrent reads are sent as one query.
     let asked = (0..64).map(|turn| store.session(token_hash(sessions[turn % 2].0.id)));
     for (turn, found) in join_all(asked).await.into_iter().enumerate() {
-        assert_eq!(found.unwrap().as_ref(), Some(&sessions[turn % 2]));
+        let found = found.unwrap().map(|open| (open.session, open.user));
+        assert_eq!(found.as_ref(), Some(&sessions[turn % 2]));
     }
     let id = sessions[0].0.id;
     // The time of the last use never goes back.
     for at in [after(60_000), after(1)] {
         keep(&store, SessionWrite::Seen { id, at }).await;
-        let (seen, _) = store.session(token_hash(id)).await.unwrap().unwrap();
+        let seen = store.session(token_hash(id)).await.unwrap().unwrap().session;
         assert_eq!(seen.seen_at, after(60_000));
     }
 }

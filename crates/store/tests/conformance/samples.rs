@@ -280,6 +280,8 @@ pub(crate) fn session(user: &User, created_at: Timestamp) -> Session {
         seen_at: created_at,
         address: "203.0.113.7".to_owned(),
         browser: "Firefox".to_owned(),
+        proved_at: created_at,
+        by_factor: false,
     }
 }
 

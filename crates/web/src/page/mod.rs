@@ -3,15 +3,14 @@
 
 pub mod assets;
 pub mod cookie;
-pub mod device;
 pub mod finish;
 pub mod form;
 pub mod headers;
-pub mod moment;
 pub mod page_error;
 pub mod render;
 pub mod site_urls;
 pub mod typed_amount;
 pub mod upload;
 pub mod visitor;
-pub mod words;
+
+pub use wording::{device, moment, words};

@@ -26,18 +26,28 @@ pub enum ProblemKind {
     Broken,
 }
 
+/// What the visitor can do, so that the page is shown or the form is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// Prove that they are there.
+    Proof,
+    /// Add a second factor.
+    SecondFactor,
+}
+
 /// Why a page cannot be shown. The last step of a page request renders it as an error page.
 #[derive(Clone, Debug)]
 pub struct PageError {
     pub status: StatusCode,
     pub retry_after: Option<u64>,
+    pub demand: Option<Demand>,
     /// For the log only.
     cause: Option<String>,
 }
 
 impl PageError {
     pub fn with(status: StatusCode) -> PageError {
-        PageError { status, retry_after: None, cause: None }
+        PageError { status, retry_after: None, demand: None, cause: None }
     }
 
     pub fn kind(&self) -> ProblemKind {
@@ -52,7 +62,7 @@ impl PageError {
     }
 
     fn because(status: StatusCode, retry_after: Option<u64>, error: &dyn std::error::Error) -> PageError {
-        PageError { status, retry_after, cause: status.is_server_error().then(|| chain(error)) }
+        PageError { status, retry_after, demand: None, cause: status.is_server_error().then(|| chain(error)) }
     }
 }
 
@@ -65,7 +75,12 @@ impl From<Failure> for PageError {
 impl From<Error> for PageError {
     fn from(error: Error) -> PageError {
         let status = engine_status(&error);
-        PageError::because(status, retry_after(status), &error)
+        let demand = match error {
+            Error::ProofNeeded => Some(Demand::Proof),
+            Error::FactorMissing => Some(Demand::SecondFactor),
+            _ => None,
+        };
+        PageError { demand, ..PageError::because(status, retry_after(status), &error) }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::support::{
     json::text,
     links::create_link,
     payments::{pending_qris, simulate_paid},
+    people::Person,
 };
 
 on_every_database![a_customer_is_told_what_became_of_their_money];
@@ -56,18 +57,22 @@ async fn a_customer_is_told_why_their_money_did_not_pay_and_whom_to_ask(kit: Arc
 
 async fn a_customer_is_told_what_became_of_their_money(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let person = member(&kit, &project, Role::Owner).await;
+    let user = member(&kit, &project, Role::Owner).await.user;
     let accepted = held_late(&kit, &project, "accepted").await;
+    // Time has passed, and decisions want a fresh proof.
+    let person = Person::signed_in(&kit, user.clone()).await;
     assert_eq!(accepted.decide(&person, &project, "accept", "telat sedikit").await.status, 303);
     let page = look(&kit, &accepted.payment).await;
     assert!(page.text.contains("Lunas. Terima kasih!") && !page.text.contains("note held"), "{}", page.text);
     let returned = held_late(&kit, &project, "returned").await;
+    let person = Person::signed_in(&kit, user.clone()).await;
     let note = "rahasia toko";
     assert_eq!(returned.decide(&person, &project, "return", note).await.status, 303);
     let page = look(&kit, &returned.payment).await;
     contains_all(&page, &["Tentang uang Anda", "sudah mengembalikan Rp15.000 kepada Anda."]);
     assert!(!page.text.contains(note) && !page.text.contains("Jangan membayar lagi sebelum"), "{}", page.text);
     let assigned = held_late(&kit, &project, "assigned").await;
+    let person = Person::signed_in(&kit, user).await;
     let meant = pending_qris(&project, 15_000).await;
     let fields = [("payment", text(&meant, "id")), ("note", note)];
     assert_eq!(assigned.send(&person, &project, "assign", &fields).await.status, 303);

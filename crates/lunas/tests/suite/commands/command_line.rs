@@ -96,6 +96,7 @@ fn a_missing_database_exits_1_and_is_not_made() {
         &["user", "list"],
         &["user", "password", "a@example.com"],
         &["user", "operator", "a@example.com"],
+        &["user", "lift-factor", "a@example.com"],
         &["user", "add", "a@example.com", "--project", &project, "--role", "owner"],
         &["event", "list", "--project", &project],
         &["event", "show", &event],

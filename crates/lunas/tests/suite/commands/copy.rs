@@ -6,12 +6,13 @@ use domain::{
     method::Method,
     payment::{Checkout, Customer},
 };
-use engine::{Attempt, Engine, SecretKey, Settings, SystemClock};
+use engine::{Attempt, Engine, SecretKey, Settings, SignIn, SystemClock, Whereabouts};
 use rusqlite::{Connection, types::ValueRef};
 use serde_json::{Map, Value, json};
 use store::Store;
 use testkit::{Answer, Api, Cluster, Program, Ran, Receiver, Running};
 
+use super::copy_rows::{LETTERS, LOGOS};
 use crate::support::{
     commands::{dev_at_fixed_url, program, secret_key},
     json::id,
@@ -19,7 +20,7 @@ use crate::support::{
     wait::until,
 };
 
-pub(super) const TABLES: [&str; 54] = [
+pub(super) const TABLES: [&str; 63] = [
     "installation",
     "users",
     "projects",
@@ -29,6 +30,10 @@ pub(super) const TABLES: [&str; 54] = [
     "sign_ins",
     "known_addresses",
     "forms",
+    "second_factors",
+    "recovery_codes",
+    "reset_requests",
+    "password_resets",
     "audit",
     "audit_heads",
     "allowed_origins",
@@ -74,6 +79,11 @@ pub(super) const TABLES: [&str; 54] = [
     "bank_comparisons",
     "bank_differences",
     "bank_undecided",
+    "letters",
+    "letter_choices",
+    "letter_refusals",
+    "receipt_letters",
+    "letter_alerts",
 ];
 
 fn copy(program: &Program, from: &str, to: &str) -> Ran {
@@ -104,6 +114,7 @@ pub(super) async fn fill_every_table(program: &Program) -> Installation {
     lunas(&["project", "update", &project, "--webhook-url", &receiver.url(), "--allow-origin", "https://shop.example"]);
     let second = lunas(&["project", "create", "--name", "Toko \"kedua\"", "--environment", "production"]);
     lunas(&["project", "update", id(&second), "--extra-event", "payment.held"]);
+    queue_letter(&lunas);
     let simulate = async |payment: &Value, outcome: &str| {
         let path = format!("/v1/sandbox/payments/{}/simulate", id(payment));
         api.post(&path, &json!({ "outcome": outcome })).await.expect(200)
@@ -140,12 +151,14 @@ pub(super) async fn fill_every_table(program: &Program) -> Installation {
          INSERT INTO payment_marks SELECT project_id, MIN(id), 1, '', 1 FROM payments GROUP BY project_id; \
          INSERT INTO payment_sums SELECT p.project_id, p.id, p.state, p.method, 1, p.amount, p.fee FROM payments p \
          JOIN payment_marks m ON m.id = p.id; \
-         INSERT INTO sessions SELECT x'00ff', 'ses_1', id, created_at, created_at, '127.0.0.1', 'é' FROM users; \
+         INSERT INTO sessions SELECT x'00ff', 'ses_1', id, created_at, created_at, '127.0.0.1', 'é', 1, 1 FROM users LIMIT 1; \
          INSERT INTO invites SELECT x'ff00', 'inv_1', project_id, 'a@b.id', 'viewer', 1, 2, NULL, NULL, user_id \
          FROM members; \
          INSERT INTO sign_ins VALUES ('account:1', 6, 2000, 2001, 1); \
          INSERT INTO known_addresses SELECT id, 'address:1', 1 FROM users; \
          INSERT INTO forms SELECT id, 'key form', 'key_1', 1 FROM users; \
+         INSERT INTO reset_requests VALUES ('a@b.id', 1, '127.0.0.1', 'é', 'id'); \
+         INSERT INTO password_resets SELECT x'00fe', id, x'01', 'letter', 1, 2, NULL FROM users LIMIT 1; \
          INSERT INTO sales SELECT p.id, p.project_id, m.user_id, 1 FROM payments p \
          JOIN members m ON m.project_id = p.project_id LIMIT 1; \
          INSERT INTO views SELECT id, project_id, created_at FROM payments LIMIT 1; \
@@ -158,13 +171,20 @@ pub(super) async fn fill_every_table(program: &Program) -> Installation {
         short(id(&others[3])),
     );
     file.execute_batch(&by_hand).unwrap();
-    let logo = "INSERT INTO logos SELECT id, 'ab12', x'89504e47' FROM projects; UPDATE projects SET logo_hash = 'ab12', \
-                logo_width = 1, logo_height = 1, face_colour = '#0b57d0', contact_whatsapp = '62812'";
-    file.execute_batch(logo).unwrap();
+    file.execute_batch(LOGOS).unwrap();
     let account = project.replacen("prj", "bac", 1);
+    file.execute_batch(LETTERS).unwrap();
     file.execute_batch(&banks(&account)).unwrap();
     file.execute_batch(&codes(&account)).unwrap();
     Installation { payment: paid, link }
+}
+
+/// A letter that waits, sealed with the key.
+fn queue_letter(lunas: &impl Fn(&[&str]) -> Value) {
+    lunas(&["user", "create", "surat@toko.test"]);
+    let mail =
+        ["--mail-url", "smtp+plain://127.0.0.1:9", "--mail-from", "toko@toko.test", "--base-url", "http://127.0.0.1:9"];
+    lunas(&[&["user", "password", "surat@toko.test"][..], &mail].concat());
 }
 
 /// A bank account with a number for one payment, and a bank that asked about it and sent money which fits none.
@@ -222,7 +242,19 @@ async fn check_out(program: &Program, link: &Value) {
     let customer = Customer { name: "Ibu \\ Sri\n".to_owned(), ..Customer::default() };
     let checkout = Checkout { customer, ..Checkout::default() };
     engine.attempt_link(id(link).parse().unwrap(), &Attempt::new(Method::Qris, checkout)).await.unwrap();
+    add_factor(program, &engine).await;
     store.close().await;
+}
+
+/// The owner of the demo project adds a second factor.
+async fn add_factor(program: &Program, engine: &Engine) {
+    let kept: Value = serde_json::from_str(&fs::read_to_string(program.data().join("dev.json")).unwrap()).unwrap();
+    let [email, password] = ["dashboard_email", "dashboard_password"].map(|name| kept[name].as_str().unwrap());
+    let signed_in = engine.sign_in(email, password.into(), &Whereabouts::default()).await.unwrap();
+    let SignIn::Done(session) = signed_in else { panic!("the password is right, and there is no factor yet") };
+    let visit = engine.visit(&session.token, String::new(), true).await.unwrap().unwrap();
+    let secret = engine.new_factor_secret(&visit, "form").await.unwrap();
+    engine.add_factor(&visit, "form", &secret.code(engine.now())).await.unwrap();
 }
 
 /// Every row of a table of the file, as PostgreSQL would write it in JSON.

@@ -6,6 +6,7 @@ mod command_line;
 mod config_check;
 mod config_file;
 mod copy;
+mod copy_rows;
 mod dev;
 mod doctor;
 mod earlier_file;

@@ -5,7 +5,12 @@ use std::{
     process::{Command, Stdio},
 };
 
-use domain::audit::{Actor, Deed};
+use domain::{
+    audit::{Actor, Deed},
+    second_factor::LIFT_DELAY,
+    time::Timestamp,
+};
+use engine::{Clock as _, SystemClock};
 use reqwest::{Method, header::COOKIE};
 use serde_json::{Value, json};
 use store::{Store, Window};
@@ -13,8 +18,9 @@ use testkit::{Api, Cluster, Program, Ran, Reply, Running};
 
 use crate::support::{
     commands::{program, secret_key},
-    customer::Customer,
+    customer::{Customer, hidden},
     people::{PASSWORD, sign_in},
+    second_factor::{App, FACTOR, attempt_of},
 };
 
 /// Makes two tests of each function in the list, as the test kit's macro of the same name does for running servers.
@@ -44,6 +50,7 @@ on_every_database![
     a_member_is_made_in_one_go_or_added_later,
     a_new_password_replaces_the_old_one_and_ends_every_session,
     a_user_is_deactivated_activated_and_removed_by_command,
+    a_printed_link_sets_a_new_password_once,
 ];
 
 const HINT: &str = "lunas user create EMAIL --operator";
@@ -209,6 +216,30 @@ async fn a_new_password_replaces_the_old_one_and_ends_every_session(site: Site) 
     assert_eq!(site.actor(Deed::PasswordChanged).await, Actor::CommandLine);
 }
 
+async fn a_printed_link_sets_a_new_password_once(site: Site) {
+    let created = site.run_with_input(PASSWORD, &["user", "create", "a@example.com", "--password-stdin", "--json"]);
+    let (made, running) = (created.json(0), site.serve());
+    let url = "https://bayar.example.com";
+    let reset = site.json(&["user", "reset", "A@example.com ", "--checkout-url-base", url]);
+    let path = reset["link"].as_str().unwrap().strip_prefix(url).unwrap();
+    assert_eq!((&reset["id"], &reset["email"]), (&made["id"], &json!("a@example.com")));
+    assert!(path.starts_with("/dashboard/reset/"), "{path}");
+    // Until it is used, the old password works, and so do sessions.
+    let session = cookie(&running, "a@example.com", PASSWORD).await.unwrap();
+    let browser = Customer::at(running.address());
+    assert_eq!(browser.open(path).await.status, 200);
+    assert_eq!(browser.post(path, &[("password", "chosen by the user")]).await.status, 303);
+    assert_eq!(browser.post(path, &[("password", "chosen by another")]).await.status, 404);
+    project(&running, &session).await.refused(401, "UNAUTHORIZED");
+    assert!(cookie(&running, "a@example.com", PASSWORD).await.is_err());
+    assert!(cookie(&running, "a@example.com", "chosen by the user").await.is_ok());
+    assert_eq!(site.actor(Deed::ResetLinkMade).await, Actor::CommandLine);
+    assert!(matches!(site.actor(Deed::PasswordReset).await, Actor::User { .. }));
+    let text = site.run(&["user", "reset", "a@example.com"]);
+    assert!(text.code == 0 && text.stdout.contains("link") && text.stdout.contains("works once"), "{text:?}");
+    assert!(!running.log().contains(path), "{}", running.log());
+}
+
 #[tokio::test]
 async fn a_demoted_operator_finds_no_operator_pages_from_the_next_request_on() {
     let site = Site::on_sqlite();
@@ -236,12 +267,34 @@ async fn a_demoted_operator_finds_no_operator_pages_from_the_next_request_on() {
 }
 
 #[tokio::test]
+async fn a_lost_factor_is_lifted_a_day_later_and_asking_again_changes_nothing() {
+    let site = Site::on_sqlite();
+    let password = site.json(&["user", "create", "a@example.com"])["password"].as_str().unwrap().to_owned();
+    let running = site.serve();
+    let browser = Customer::at(running.address());
+    assert_eq!(sign_in(&browser, "a@example.com", &password).await.status, 303);
+    let page = browser.open(FACTOR).await;
+    let token = hidden(&page).into_iter().find(|(name, _)| name == "form_token").unwrap().1;
+    let (attempt, code) = (attempt_of(&page), App::of(&page).code_at(SystemClock.now()));
+    let fields = [("form_token", token.as_str()), ("attempt", &attempt), ("code", &code)];
+    assert_eq!(browser.post(FACTOR, &fields).await.status, 200);
+
+    let before = SystemClock.now();
+    let lifted = site.json(&["user", "lift-factor", "A@example.com"]);
+    assert_eq!(site.json(&["user", "lift-factor", "a@example.com"]), lifted);
+    let lift_at = Timestamp::parse(lifted["lifted_at"].as_str().unwrap()).unwrap();
+    assert!(lift_at >= before.plus(LIFT_DELAY) && lift_at <= SystemClock.now().plus(LIFT_DELAY), "{lifted}");
+    assert_eq!(site.actor(Deed::FactorLiftAsked).await, Actor::CommandLine);
+    assert!(browser.open("/dashboard/account").await.text.contains("/dashboard/account/factor/keep"));
+}
+
+#[tokio::test]
 async fn an_impossible_command_exits_1_with_one_line_and_creates_nothing() {
     let site = Site::on_sqlite();
     let id = site.project();
     site.json(&["user", "create", "a@example.com"]);
     let unknown = format!("prj_{}", "0".repeat(26));
-    let rows: [(&[&str], &str); 12] = [
+    let rows: [(&[&str], &str); 16] = [
         (&["user", "create", "b@example.com", "--project", &id, "--role", "viewer"], "--role owner"),
         (&["user", "add", "a@example.com", "--project", &id, "--role", "developer"], "--role owner"),
         (&["user", "create", "A@Example.com"], "lunas user password"),
@@ -251,7 +304,14 @@ async fn an_impossible_command_exits_1_with_one_line_and_creates_nothing() {
         (&["user", "create", "b@example.com", "--project", "junk", "--role", "owner"], "lunas project list"),
         (&["user", "password", "b@example.com"], "lunas user create"),
         (&["user", "password", "b@example.com\n"], "lunas user create"),
+        (&["user", "reset", "b@example.com"], "lunas user create"),
+        (
+            &["user", "reset", "a@example.com", "--checkout-url-base", "http://bayar.example.com"],
+            "LUNAS_CHECKOUT_URL_BASE must",
+        ),
         (&["user", "operator", "b@example.com"], "lunas user create"),
+        (&["user", "lift-factor", "b@example.com"], "lunas user create"),
+        (&["user", "lift-factor", "a@example.com"], "no second factor"),
         (&["user", "add", "b@example.com", "--project", &id, "--role", "owner"], "lunas user create"),
         (&["user", "add", "a@example.com", "--project", &unknown, "--role", "owner"], "lunas project list"),
     ];
@@ -292,6 +352,8 @@ fn wrong_arguments_exit_2() {
         &["user", "create", "a@example.com", "--password", "in sight of everybody"],
         &["user", "list", "extra"],
         &["user", "password"],
+        &["user", "lift-factor"],
+        &["user", "reset"],
         &["user", "add", "a@example.com"],
         &["user", "add", "a@example.com", "--project", "prj_1"],
     ] {

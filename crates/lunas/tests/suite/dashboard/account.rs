@@ -69,7 +69,7 @@ async fn pages_of_the_user_have_the_menu_of_the_project_they_come_from(kit: Arc<
 
 async fn nobody_ends_a_session_of_somebody_else(kit: Arc<Kit>) {
     let (siti, dewi) = (Person::new(&kit, "siti@example.com").await, Person::new(&kit, "dewi@example.com").await);
-    let (theirs, _) = kit.store.session(dewi.token().unwrap().hash()).await.unwrap().unwrap();
+    let theirs = kit.store.session(dewi.token().unwrap().hash()).await.unwrap().unwrap().session;
     let before = rows(&kit.database);
     for id in [theirs.id.to_string(), "junk".to_owned(), siti.user.id.to_string()] {
         is_page(&id, &siti.post(&format!("{ACCOUNT}/sessions/{id}/end"), &[]).await, 404);

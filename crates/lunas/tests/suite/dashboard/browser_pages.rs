@@ -258,12 +258,17 @@ async fn pages_for_viewers_and_strangers_are_accessible_on_every_screen() {
         let world = BusyProject::new(&kit).await;
         let browser = Browser::open(Look::phone()).await;
         let invite = world.path("/dashboard/invite/{token}");
+        let reset = world.path("/dashboard/reset/{reset}");
         let strange = [
             ("/dashboard".to_owned(), NOTHING),
             ("/dashboard/sign-in".to_owned(), SEND_BACK),
             (invite.clone(), NOTHING),
             (invite, SEND_BACK),
             (format!("/dashboard/invite/{}", "0".repeat(64)), NOTHING),
+            (reset.clone(), NOTHING),
+            (reset, SEND_BACK),
+            (format!("/dashboard/reset/{}", "0".repeat(64)), NOTHING),
+            ("/dashboard/forgot".to_owned(), NOTHING),
         ];
         check_all(&browser, &kit, &strange).await;
         enter(&browser, &kit, "viewer@toko.test", "/dashboard").await;

@@ -10,7 +10,7 @@ use crate::support::{
     dashboard_browser::{enter, owner_of},
     held::{Held, contains_all, held, held_late, member},
     payments::{balance, pending_qris, status, unapplied},
-    people::{Person, desk},
+    people::{PASSWORD, Person, desk},
 };
 
 on_every_database![
@@ -166,6 +166,9 @@ async fn ticks_survive_what_happens_meanwhile_and_lead_to_one_decision_about_all
         browser.check_page().await;
         browser.fill("textarea", "telat sedikit").await;
         browser.click("button[value=accept]").await;
+        // The money was held long after the sign-in.
+        browser.fill("#proof", PASSWORD).await;
+        browser.click("form.confirm button.main").await;
         browser.wait_for_text(".note.ok", "3 diterima, jumlahnya Rp45.000.").await;
         browser.check_page().await;
         for held in [&one, &two, &three] {

@@ -87,6 +87,7 @@ pub(super) fn table() -> Vec<Row> {
         get("/dashboard/account", For::SignedIn),
         get("/dashboard/operator", For::Operators),
         get("/dashboard/operator/audit", For::Operators),
+        get("/dashboard/operator/letters", For::Operators),
         get("/dashboard/operator/users", For::Operators),
         get("/dashboard/operator/users/{user}", For::Operators),
         get("/dashboard/operator/projects/{project}", For::Operators),
@@ -130,24 +131,44 @@ pub(super) fn table() -> Vec<Row> {
 }
 
 /// The addresses that forms are sent to.
-fn forms() -> Vec<Row> {
+fn forms() -> impl Iterator<Item = Row> {
+    [people_forms(), operator_forms(), project_forms()].into_iter().flatten().flatten()
+}
+
+/// Of those about accounts, and of visitors.
+fn people_forms() -> Vec<[Row; 2]> {
     let new_project = &[("name", "Toko"), ("environment", "sandbox")];
     let old_and_new = &[("old_password", "twelve or more"), ("new_password", "fourteen or more")];
-    let link = &[("title", "Kopi"), ("amount", "15000"), ("attempt", "0123456789abcdef0123456789abcdef")];
-    let several = &[("rcp_01kc2m8r5gfq9t3v7x1y4z6a8b", "on"), ("act", "return"), ("note", "why")];
-    let assigned = &[("payment", "pay_01kc2m8r5gfq9t3v7x1y4z6a8b"), ("note", "why")];
-    let difference =
-        &[("account", "bac_01kc2m8r5gfq9t3v7x1y4z6a8b"), ("subject", "r"), ("kind", "fee"), ("note", "why")];
-    let test = &[("attempt", "0123456789abcdef0123456789abcdef")];
-    let merchant = &[("merchant_name", "Toko"), ("merchant_city", "Bandung"), ("merchant_postal_code", "40111")];
-    let forms = [
+    vec![
         both("/dashboard/sign-in", For::Anyone, For::Anyone, &[]),
+        both("/dashboard/forgot", For::Anyone, For::Anyone, &[("email", "a@b.id")]),
+        both("/dashboard/reset/{reset}", For::Anyone, For::Anyone, &[]),
         both("/dashboard/invite/{token}", For::Anyone, For::Anyone, &[]),
         both("/dashboard/invite/{token}/join", For::Anyone, For::SignedIn, &[]),
         both("/dashboard/account/password", For::SignedIn, For::SignedIn, old_and_new),
         both("/dashboard/account/end-others", For::SignedIn, For::SignedIn, &[]),
         both("/dashboard/account/sessions/{session}/end", For::SignedIn, For::SignedIn, &[]),
+        both("/dashboard/sign-in/code", For::Anyone, For::Anyone, &[]),
+        both("/dashboard/prove", For::SignedIn, For::SignedIn, &[]),
+        both("/dashboard/account/factor", For::SignedIn, For::SignedIn, &[("code", "123456")]),
+        both("/dashboard/account/factor/codes", For::SignedIn, For::SignedIn, &[]),
+        both("/dashboard/account/factor/remove", For::SignedIn, For::SignedIn, &[]),
+        both("/dashboard/account/factor/keep", For::SignedIn, For::SignedIn, &[]),
+        both("/dashboard/account/letters", For::SignedIn, For::SignedIn, &[("language", "id")]),
+        both("/dashboard/letters/stop/{link}", For::Anyone, For::Anyone, &[]),
         both("/dashboard/projects/new", For::SignedIn, For::SignedIn, new_project),
+    ]
+}
+
+/// Of those for operators.
+fn operator_forms() -> Vec<[Row; 2]> {
+    let new_project = &[("name", "Toko"), ("environment", "sandbox")];
+    let assigned = &[("payment", "pay_01kc2m8r5gfq9t3v7x1y4z6a8b"), ("note", "why")];
+    let difference =
+        &[("account", "bac_01kc2m8r5gfq9t3v7x1y4z6a8b"), ("subject", "r"), ("kind", "fee"), ("note", "why")];
+    vec![
+        both("/dashboard/operator/users/{user}/lift", For::Operators, For::Operators, &[]),
+        both("/dashboard/operator/letters/{letter}/again", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/projects/new", For::Operators, For::Operators, new_project),
         both("/dashboard/operator/projects/{project}/approve", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/projects/{project}/withdraw-approval", For::Operators, For::Operators, &[]),
@@ -162,6 +183,17 @@ fn forms() -> Vec<Row> {
         both("/dashboard/operator/differences/settle", For::Operators, For::Operators, difference),
         both("/dashboard/operator/strays/{stray}/assign", For::Operators, For::Operators, assigned),
         both("/dashboard/operator/strays/{stray}/return", For::Operators, For::Operators, &[("note", "why")]),
+    ]
+}
+
+/// Of those of a project.
+fn project_forms() -> Vec<[Row; 2]> {
+    let link = &[("title", "Kopi"), ("amount", "15000"), ("attempt", "0123456789abcdef0123456789abcdef")];
+    let several = &[("rcp_01kc2m8r5gfq9t3v7x1y4z6a8b", "on"), ("act", "return"), ("note", "why")];
+    let assigned = &[("payment", "pay_01kc2m8r5gfq9t3v7x1y4z6a8b"), ("note", "why")];
+    let test = &[("attempt", "0123456789abcdef0123456789abcdef")];
+    let merchant = &[("merchant_name", "Toko"), ("merchant_city", "Bandung"), ("merchant_postal_code", "40111")];
+    vec![
         both("/dashboard/{project}/counter", SELL, SELL, &[("amount", "15000")]),
         both("/dashboard/{project}/counter/{sale}/cancel", SELL, SELL, &[]),
         both("/dashboard/{project}/keys", LOOK, KEYS, &[("name", "server")]),
@@ -184,19 +216,20 @@ fn forms() -> Vec<Row> {
         both("/dashboard/{project}/notifications/secret/roll", WEBHOOKS, WEBHOOKS, &[]),
         both("/dashboard/{project}/notifications/url/remove", WEBHOOKS, WEBHOOKS, &[]),
         both("/dashboard/{project}/settings/members", LOOK, MEMBERS, &[("email", "a@b.id"), ("role", "viewer")]),
+        both("/dashboard/{project}/settings/members/factor", LOOK, MEMBERS, &[]),
         both("/dashboard/{project}/settings/members/{user}/role", MEMBERS, MEMBERS, &[("role", "viewer")]),
         both("/dashboard/{project}/settings/members/{user}/remove", MEMBERS, MEMBERS, &[]),
         both("/dashboard/{project}/settings/invites/{invite}/withdraw", LOOK, MEMBERS, &[]),
         both("/dashboard/{project}/settings/face/logo", LOOK, CONFIGURE, &[("remove", "logo")]),
         both("/dashboard/{project}/settings/face/colour", LOOK, CONFIGURE, &[("colour_kind", "usual")]),
         both("/dashboard/{project}/settings/face/contacts", LOOK, CONFIGURE, &[("phone", "1500123")]),
+        both("/dashboard/{project}/settings/letters", LOOK, CONFIGURE, &[("receipts", "on")]),
         both("/dashboard/{project}/settings/merchant", LOOK, CONFIGURE, merchant),
         both("/dashboard/{project}/settings/origins", LOOK, CONFIGURE, &[("allowed_origins", "https://example.com")]),
         both("/dashboard/{project}/settings/frames", LOOK, CONFIGURE, &[("frame_origins", "https://example.com")]),
         both("/dashboard/{project}/settings/methods", LOOK, CONFIGURE, &[("default_qris", "on")]),
         both("/dashboard/{project}/settings/success-word", LOOK, CONFIGURE, &[("success_word", "paid")]),
-    ];
-    forms.into_iter().flatten().collect()
+    ]
 }
 
 /// The paths of everything that can be opened, with their placeholders.
@@ -263,7 +296,9 @@ impl SampleProject {
             ("{user}", owner.user.id.to_string()),
             ("{session}", visit.session.id.to_string()),
             ("{invite}", invite.id.to_string()),
+            ("{letter}", "ltr_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned()),
             ("{token}", token.reveal()),
+            ("{reset}", kit.engine.make_reset_link(&owner.user).await.unwrap().token.reveal()),
         ];
         SampleProject { project, owner, names }
     }
@@ -305,8 +340,7 @@ async fn without_a_session_every_address_asks_to_sign_in(kit: Arc<Kit>) {
     let ended = Person::member(&kit, world.project.id, Role::Owner, "ended@toko.test").await;
     ended.post("/dashboard/sign-out", &[]).await;
     let before = rows(&kit.database);
-    let nobody = Customer::of(&kit);
-    let forged = Customer::of(&kit);
+    let (nobody, forged) = (Customer::of(&kit), Customer::of(&kit));
     for row in table().iter().filter(|row| row.is_for != For::Anyone) {
         let path = world.path(row);
         for (who, browser) in [("nobody", &nobody), ("whoever signed out", &ended.browser), ("a forger", &forged)] {

@@ -173,7 +173,7 @@ async fn an_ended_session_is_over_at_once_on_every_node_and_the_others_are_not(k
         (Person::signed_in(&kit, here.user.clone()).await, Person::signed_in(&kit, here.user.clone()).await);
     assert_eq!(opened_at(&node, &there, ACCOUNT).await, 200);
     let hash = there.token().unwrap().hash();
-    let (session, _) = kit.store.session(hash).await.unwrap().unwrap();
+    let session = kit.store.session(hash).await.unwrap().unwrap().session;
     let reply = here.post(&format!("{ACCOUNT}/sessions/{}/end", session.id), &[]).await;
     assert_eq!(reply.header("location"), Some("/dashboard/account?done=session-ended"));
     assert_eq!(opened_at(&node, &there, ACCOUNT).await, 401);

@@ -6,6 +6,7 @@ mod failover;
 mod fair_scans;
 mod full_disk;
 mod killed_nodes;
+mod letters;
 mod postgres_outages;
 mod sign_in_flood;
 mod standby_away;

@@ -1,4 +1,4 @@
-//! Both languages of every surface with pages have the same texts with the same variables.
+//! Both languages of every surface with pages, and of letters, have the same texts with the same variables.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,11 +7,11 @@ use std::{
 
 use crate::support::repository::root;
 
-/// The surfaces with pages: the name of each crate, which is that of its Fluent files too.
-pub(super) const SURFACES: [&str; 3] = ["checkout", "dashboard", "site"];
+/// The surfaces with pages, and letters: the name of each crate, which is that of its Fluent files too.
+pub(super) const SURFACES: [&str; 4] = ["checkout", "dashboard", "letters", "site"];
 pub(super) const LANGUAGES: [&str; 2] = ["id", "en"];
 /// Each surface has more texts than this, so that a check of an empty file would be noticed.
-const TEXTS_LEAST: [usize; SURFACES.len()] = [100, 100, 40];
+const TEXTS_LEAST: [usize; SURFACES.len()] = [100, 100, 100, 40];
 
 /// The keys of a Fluent file, each with the variables of its text. Whether the file is well-formed, the loader checks.
 fn keys(file: &str, text: &str) -> BTreeMap<String, BTreeSet<String>> {

@@ -106,6 +106,8 @@ impl BusyProject {
         names.push(("{sale}", sell(&person, &project, "15000").await));
         names.extend(banks(kit, waiting).await);
         names.push(("{receipt}", undecided[0].clone()));
+        // It is valid for half an hour, so it is made last.
+        names.push(("{reset}", kit.engine.make_reset_link(&owner).await.unwrap().token.reveal()));
         names.push(("{link}", text(&link, "id").to_owned()));
         names.push(("{payment}", text(&paid, "id").to_owned()));
         names.push(("{event}", text(&event[0], "id").to_owned()));
@@ -196,7 +198,12 @@ async fn people(kit: &Kit, project: &TestProject, owner: &User) -> Vec<(&'static
     let visit = kit.engine.visit(&person.token().unwrap(), String::new(), false).await.unwrap().unwrap();
     let own = kit.engine.desk(&visit, project.id).await.unwrap();
     let (invite, token) = own.invite("guest@toko.test", Role::Viewer, None).await.unwrap();
-    vec![("{invite}", invite.id.to_string()), ("{token}", token.reveal()), ("{session}", visit.session.id.to_string())]
+    vec![
+        ("{invite}", invite.id.to_string()),
+        ("{token}", token.reveal()),
+        ("{letter}", "ltr_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned()),
+        ("{session}", visit.session.id.to_string()),
+    ]
 }
 
 async fn keys(kit: &Kit, project: &TestProject) -> Vec<(&'static str, String)> {

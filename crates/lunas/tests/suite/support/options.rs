@@ -24,3 +24,8 @@ pub(crate) fn trusted_proxy_and_rate_limit(rate_limit_per_second: u32) -> Option
 pub(crate) fn without_docs() -> Options {
     Options { without_docs: true, ..Options::default() }
 }
+
+/// Every user needs a second factor.
+pub(crate) fn factor_required() -> Options {
+    Options { factor_required: true, ..Options::default() }
+}

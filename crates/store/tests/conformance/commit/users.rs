@@ -42,7 +42,11 @@ pub(super) fn refused_about_users(guard: Guard, world: &World) -> Vec<Write> {
             let line = samples::audit_line(Actor::CommandLine, None, Deed::UserCreated);
             let seals = |length| {
                 let head = ChainHead { length, ..ChainHead::empty(None) };
-                AuditSeals { project_id: None, length, seals: vec![(line.id, head.seal(&line, [1; SALT_BYTES]))] }
+                AuditSeals {
+                    project_id: None,
+                    length,
+                    seals: vec![(line.id, line.subject.clone(), head.seal(&line, [1; SALT_BYTES]))],
+                }
             };
             // A line that is not there, and a chain that ends elsewhere.
             writes([seals(0), seals(7)])

@@ -1,0 +1,158 @@
+//! The letters that use cases queue with what they do.
+
+use std::time::Duration;
+
+use domain::{
+    access::{Act, Role},
+    audit::Actor,
+    event::HeldMoney,
+    id::ProjectId,
+    language::Language,
+    link::Link,
+    payment::Payment,
+    project::{Environment, Project},
+    time::Timestamp,
+    user::{Email, Invite, Session, Token, User},
+};
+use letters::{
+    FactorChange, FactorChanged, Invitation, Letter, MoneyHeld, NewDevice, Origin, PasswordChange, PasswordChanged,
+    PaymentReceipt,
+};
+use store::Write;
+
+use super::queue::Envelope;
+use crate::{Engine, Error, Whereabouts, known_browsers, lost_passwords::FORGOT};
+
+/// Who has made an account a moment ago knows that they are signed in.
+const NEW_ACCOUNT: Duration = Duration::from_mins(1);
+
+impl Engine {
+    /// Tells a user that somebody has signed in from a browser in which they never did.
+    pub(crate) fn new_device_letter(
+        &self,
+        user: &User,
+        session: &Session,
+        from: &Whereabouts,
+    ) -> Result<Vec<Write>, Error> {
+        let now = session.created_at;
+        let cookie = from.known_browser.as_deref();
+        let is_known =
+            cookie.is_some_and(|cookie| known_browsers::entry(&self.vault, cookie, &user.email, now).is_some());
+        if is_known || now < user.created_at.plus(NEW_ACCOUNT) {
+            return Ok(Vec::new());
+        }
+        let browser = Some(session.browser.clone()).filter(|browser| !browser.is_empty());
+        let signed_in = Origin { at: now, address: Some(session.address.clone()), browser };
+        let (account, account_url) = (user.email.to_string(), self.page_url("/dashboard/account"));
+        self.letter_to_user(user, &Letter::NewDevice(NewDevice { account, signed_in, account_url }))
+    }
+
+    /// Tells a user that their password was changed.
+    pub(crate) fn password_letter(&self, user: &User, by: PasswordChange) -> Result<Vec<Write>, Error> {
+        let changed = self.origin();
+        let (account, forgot_url) = (user.email.to_string(), self.page_url(FORGOT));
+        self.letter_to_user(user, &Letter::PasswordChanged(PasswordChanged { account, changed, by, forgot_url }))
+    }
+
+    /// Tells a user what was done to their second factor.
+    pub(crate) fn factor_letter(&self, user: &User, change: FactorChange) -> Result<Vec<Write>, Error> {
+        let (account, account_url) = (user.email.to_string(), self.page_url("/dashboard/account"));
+        let letter = FactorChanged { account, change, done: self.origin(), account_url };
+        self.letter_to_user(user, &Letter::FactorChanged(letter))
+    }
+
+    /// Now, and from where the actor acts.
+    fn origin(&self) -> Origin {
+        let address = match self.actor.as_ref() {
+            Actor::User { address, .. } | Actor::Stranger { address } => Some(address.clone()),
+            Actor::Key(_) | Actor::CommandLine => None,
+        };
+        Origin { at: self.now(), address, browser: None }
+    }
+
+    /// Brings an invitation to whom it names.
+    pub(crate) fn invitation_letter(
+        &self,
+        project: &Project,
+        by: &User,
+        invite: &Invite,
+        token: &Token,
+    ) -> Result<Vec<Write>, Error> {
+        let letter = Letter::Invitation(Invitation {
+            project: project.name.clone(),
+            role: invite.role,
+            invited_by: Some(by.email.to_string()),
+            link: self.page_url(&format!("/dashboard/invite/{}", token.reveal())),
+            expires_at: invite.expires_at,
+        });
+        self.letter(Envelope::to_address(&invite.email, Language::Indonesian).about(project.id), &letter)
+    }
+
+    /// Sends the receipt to a customer who left an address, if the project wants that.
+    pub(crate) async fn receipt_letter(
+        &self,
+        project: &Project,
+        payment: &Payment,
+        link: Option<&Link>,
+        paid_at: Timestamp,
+    ) -> Result<Vec<Write>, Error> {
+        let left = payment.terms.checkout.as_ref().map(|checkout| checkout.customer.email.as_str());
+        let Some(email) = left.and_then(|email| Email::parse(email).ok()).filter(|_| self.has_mail()) else {
+            return Ok(Vec::new());
+        };
+        if !self.store.sends_receipts(project.id).await? {
+            return Ok(Vec::new());
+        }
+        let reference = Some(payment.terms.reference.clone()).filter(|reference| !reference.is_empty());
+        let letter = Letter::Receipt(PaymentReceipt {
+            title: link.map_or_else(|| project.name.clone(), |link| link.title.clone()),
+            amount: payment.terms.amount,
+            paid_at,
+            method: payment.terms.method,
+            payment_id: payment.id.to_string(),
+            reference,
+            payment_url: self.page_url(&format!("/pay/{}", payment.id)),
+            is_sandbox: project.environment == Environment::Sandbox,
+        });
+        let envelope = Envelope::to_address(&email, Language::Indonesian).about(project.id);
+        self.letter(envelope.once_for(&format!("receipt {}", payment.id)), &letter)
+    }
+
+    /// Tells those who decide about it that money is held.
+    pub(crate) async fn held_letters(
+        &self,
+        project: &Project,
+        payment: &Payment,
+        money: HeldMoney,
+        now: Timestamp,
+    ) -> Result<Vec<Write>, Error> {
+        let letter = Letter::MoneyHeld(MoneyHeld {
+            project: project.name.clone(),
+            amount: money.amount,
+            received_at: now,
+            reason: money.reason,
+            payment_id: payment.id.to_string(),
+            page_url: self.page_url(&format!("/dashboard/{}/balance/receipts/{}", project.id, money.receipt)),
+            is_sandbox: project.environment == Environment::Sandbox,
+        });
+        self.letters_to_members(project.id, |role| role.may(Act::DecideReceipts), &letter).await
+    }
+
+    /// The same letter to each member of a project whose role fits.
+    pub(crate) async fn letters_to_members(
+        &self,
+        project_id: ProjectId,
+        fits: impl Fn(Role) -> bool,
+        letter: &Letter,
+    ) -> Result<Vec<Write>, Error> {
+        if !self.has_mail() {
+            return Ok(Vec::new());
+        }
+        let mut writes = Vec::new();
+        let members = self.store.members(project_id).await?;
+        for member in members.into_iter().filter(|member| fits(member.role) && member.user.is_active()) {
+            writes.extend(self.letter(Envelope::to_user(&member.user).about(project_id), letter)?);
+        }
+        Ok(writes)
+    }
+}

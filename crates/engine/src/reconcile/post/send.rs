@@ -1,0 +1,182 @@
+//! Sending letters that this node has, one after the other, and saving what came of each.
+
+use std::time::{Duration, Instant};
+
+use domain::{
+    delivery::Jitter,
+    letter_queue::{BOUND_WITHIN, HELD_BACK_FOR, LetterState, QueuedLetter, SendOutcome, most_to_address},
+};
+use gateway::{Post, Session, Unsubscribe};
+use store::{CommitError, Guard, LetterWrite};
+use tokio::{sync::watch, time::sleep};
+
+use super::round::Leased;
+use crate::{Engine, Error};
+
+/// How long after its begin a round begins further letters, so that a slow relay does not keep urgent ones waiting for long.
+const BEGUN_WITHIN: Duration = Duration::from_secs(20);
+/// How long to rest before what came of a letter is saved once more.
+const SAVE_REST: Duration = Duration::from_millis(200);
+const SAVE_REST_MOST: Duration = Duration::from_secs(5);
+/// How often saving is tried, about a quarter of an hour: as long as it is not saved, this node keeps the letter from being sent a
+/// second time.
+const SAVES_MOST: u32 = 180;
+
+/// A letter as it is now, or what there is to send.
+enum Prepared {
+    Post(Box<Post>),
+    /// It is not sent now.
+    Settled(Box<QueuedLetter>),
+}
+
+impl Engine {
+    /// Sends these letters over one connection; false where there was no relay.
+    pub(super) async fn send_group(&self, group: Vec<Leased>, stopped: &watch::Receiver<bool>) -> bool {
+        let began = Instant::now();
+        let mut session: Option<Session> = None;
+        let mut had_relay = true;
+        for leased in group {
+            if *stopped.borrow() || !had_relay || began.elapsed() >= BEGUN_WITHIN {
+                self.save(leased.letter.clone(), leased.letter).await;
+                continue;
+            }
+            match self.send_one(&leased, &mut session).await {
+                Ok(Some(after)) => {
+                    had_relay = !matches!(after.1, Some(SendOutcome::NoRelay(_)));
+                    self.save(leased.letter, after.0).await;
+                }
+                // Another node has it.
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::warn!(%error, letter = %leased.letter.id, "a letter could not be prepared and will be sent later");
+                    self.save(leased.letter.clone(), leased.letter).await;
+                }
+            }
+        }
+        if let Some(session) = session.filter(Session::is_usable) {
+            session.close().await;
+        }
+        had_relay
+    }
+
+    /// What a letter has become, with the outcome if the relay was asked; none where another node has taken it over.
+    async fn send_one(
+        &self,
+        leased: &Leased,
+        session: &mut Option<Session>,
+    ) -> Result<Option<(QueuedLetter, Option<SendOutcome>)>, Error> {
+        if !self.still_has(leased).await? {
+            return Ok(None);
+        }
+        let letter = leased.letter.clone();
+        let post = match self.prepared(&letter).await? {
+            Prepared::Settled(letter) => return Ok(Some((*letter, None))),
+            Prepared::Post(post) => *post,
+        };
+        let outcome = self.hand_over(post, session).await;
+        let jitter = Jitter::drawn(rand::random());
+        Ok(Some((letter.after(&outcome, self.now(), jitter), Some(outcome))))
+    }
+
+    async fn hand_over(&self, post: Post, session: &mut Option<Session>) -> SendOutcome {
+        let Some(mail) = self.mail() else { return SendOutcome::NoRelay("mail is not set up".to_owned()) };
+        let mut open = match session.take().filter(Session::is_usable) {
+            Some(open) => open,
+            None => match mail.mailer.open(&mut |_| {}).await {
+                Ok(open) => open,
+                Err(outcome) => return outcome,
+            },
+        };
+        let outcome = open.send(post, &mut |_| {}).await;
+        *session = Some(open);
+        outcome
+    }
+
+    /// Whether this node still has a letter. That is asked only where another node may have found this one gone.
+    async fn still_has(&self, leased: &Leased) -> Result<bool, Error> {
+        if self.surely_has_leased(leased.at) {
+            return Ok(true);
+        }
+        let held = LetterWrite::LeaseHeld { id: leased.letter.id, node: self.node };
+        match self.store.commit(held.into()).await {
+            Ok(()) => Ok(true),
+            Err(CommitError::Conflict(Guard::LetterLeased)) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn prepared(&self, letter: &QueuedLetter) -> Result<Prepared, Error> {
+        let now = self.now();
+        let settled = |letter: QueuedLetter| Ok(Prepared::Settled(Box::new(letter)));
+        if !letter.is_worth_sending_at(now) {
+            return settled(letter.clone().out_of_date(now));
+        }
+        let most = most_to_address(letter.kind);
+        if self.store.letters_sent_to(&letter.recipient, now.minus(BOUND_WITHIN), most).await? >= most {
+            // One who has got enough has perhaps thousands waiting, which must not stand before the letters of others.
+            let put_off =
+                LetterWrite::RecipientPutOff { recipient: letter.recipient.clone(), until: now.plus(HELD_BACK_FOR) };
+            self.store.commit(put_off.into()).await?;
+            return settled(letter.clone().held_back(now));
+        }
+        match self.post(letter).await {
+            Ok(post) => Ok(Prepared::Post(Box::new(post))),
+            // Sealed with a key that is not given, or damaged: it is told, and does not hold up others.
+            Err(Error::Vault(error)) => {
+                let answer = Some(format!("it cannot be opened: {error}"));
+                settled(QueuedLetter { state: LetterState::GivenUp { at: now }, answer, ..letter.clone() })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn post(&self, letter: &QueuedLetter) -> Result<Post, Error> {
+        let sealed = self.store.sealed_letter(letter.id).await?.ok_or(Error::NotFound("letter"))?;
+        let content = self.letter_content(letter.id, &sealed)?.ok_or(Error::NotFound("content of the letter"))?;
+        // Customers know the shop; everybody else is written to by the installation.
+        let project = match letter.project_id.filter(|_| letter.kind.for_customers()) {
+            Some(id) => Some(self.project(id).await?),
+            None => None,
+        };
+        let written = letters::write(&content, letter.language, &self.letter_face(project.as_ref()));
+        let link = match letter.user_id {
+            Some(user_id) => self.stop_link(user_id, letter.kind)?,
+            None => None,
+        };
+        let unsubscribe =
+            link.map(|link| Unsubscribe { url: self.page_url(&format!("/dashboard/letters/stop/{link}")) });
+        Ok(Post {
+            id: letter.id.to_string(),
+            to: self.letter_address(letter.id, &sealed)?,
+            subject: written.subject,
+            plain: written.plain,
+            html: written.html,
+            unsubscribe,
+        })
+    }
+
+    /// Saves what came of a letter, and gives it back. A letter that the relay has taken would be sent again if that were not saved,
+    /// so it is tried for long.
+    async fn save(&self, before: QueuedLetter, letter: QueuedLetter) {
+        let (id, is_secret) = (letter.id, letter.kind.grants_access());
+        let has_news = before != letter;
+        let mut rest = SAVE_REST;
+        for _ in 0..SAVES_MOST {
+            let attempted = LetterWrite::Attempted { letter: letter.clone(), node: self.node, is_secret };
+            match self.store.commit(attempted.into()).await {
+                Ok(()) => return,
+                Err(CommitError::Conflict(_)) => {
+                    if has_news {
+                        tracing::warn!(letter = %id, "another node has taken a letter over, and may send it once more");
+                    }
+                    return;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, letter = %id, "what came of a letter could not be saved and will be tried again");
+                }
+            }
+            sleep(rest).await;
+            rest = (rest * 2).min(SAVE_REST_MOST);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Fills each letter's content from its values: which facts it states, in which order, and what the reader can do.
+
+mod account;
+mod factor;
+mod payment;
+mod phrasing;
+mod project;
+
+use domain::language::Language;
+
+use crate::{
+    content::Content,
+    letter::{Face, Letter},
+};
+use phrasing::Phrasing;
+
+pub(crate) use phrasing::{sender_line, sender_name};
+
+pub(crate) fn content(letter: &Letter, language: Language, face: &Face) -> Content {
+    let phrasing = Phrasing::of(language);
+    match letter {
+        Letter::Receipt(letter) => payment::receipt(phrasing, letter, face),
+        Letter::Invitation(letter) => account::invitation(phrasing, letter),
+        Letter::PasswordReset(letter) => account::password_reset(phrasing, letter),
+        Letter::NewDevice(letter) => account::new_device(phrasing, letter),
+        Letter::PasswordChanged(letter) => account::password_changed(phrasing, letter),
+        Letter::FactorChanged(letter) => factor::factor_changed(phrasing, letter),
+        Letter::WebhookFailing(letter) => project::webhook_failing(phrasing, letter),
+        Letter::MoneyHeld(letter) => payment::money_held(phrasing, letter),
+        Letter::BankDown(letter) => project::bank_down(phrasing, letter),
+        Letter::Summary(letter) => project::summary(phrasing, letter),
+        Letter::Test(letter) => project::test(phrasing, letter, face),
+    }
+}

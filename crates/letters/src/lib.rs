@@ -1,0 +1,26 @@
+//! What letters say: each letter with exactly the values that it shows, written as HTML and as plain text, in Indonesian and
+//! English.
+//!
+//! Both forms are rendered from the same content, so they state the same facts. Letters load nothing from anywhere, and only an
+//! invitation and a new password have a link that lets somebody in. Nothing here sends, stores or decides who gets a letter.
+
+mod compose;
+mod content;
+mod html;
+mod letter;
+mod plain;
+mod shown;
+mod stored;
+mod words;
+mod write;
+
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod tests;
+
+pub use letter::{
+    BankDown, Face, FactorChange, FactorChanged, Invitation, Letter, MoneyHeld, NewDevice, Origin, PasswordChange,
+    PasswordChanged, PasswordReset, PaymentReceipt, Shop, Summary, Test, WebhookFailing, Written,
+};
+pub use write::write;

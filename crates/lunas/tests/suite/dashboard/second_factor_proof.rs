@@ -1,0 +1,195 @@
+//! Fresh proof that the user is there, for what weighs much.
+
+use std::{sync::Arc, time::Duration};
+
+use domain::{access::Role, second_factor::PROOF_LIFETIME};
+use reqwest::Method;
+use serde_json::json;
+use testkit::{Kit, Reply, on_every_database, on_sqlite_alone};
+
+use crate::support::{
+    customer::{hidden, is_page},
+    dashboard::leads,
+    held::held,
+    payments::{pending_qris, simulate_paid},
+    people::{PASSWORD, Person, desk},
+    rows::rows,
+    second_factor::add_factor,
+};
+
+on_every_database![a_proof_counts_for_ten_minutes_and_a_form_waits_for_the_next_one];
+
+on_sqlite_alone![
+    the_proof_is_the_factor_where_there_is_one,
+    wrong_proofs_slow_the_session_down,
+    everything_that_weighs_much_asks_for_a_proof,
+    what_weighs_little_asks_for_none,
+    the_api_asks_a_session_for_a_proof_too,
+    a_page_that_needs_a_proof_is_opened_after_it_and_no_other_site,
+];
+
+const PROVE: &str = "/dashboard/prove";
+
+/// Lets the last proof grow old, while the session stays.
+async fn grow_old(kit: &Kit, person: &Person) {
+    kit.clock.advance(PROOF_LIFETIME);
+    person.open("/dashboard/account").await;
+}
+
+#[track_caller]
+fn asks_for_proof(what: &str, reply: &Reply) {
+    is_page(what, reply, 403);
+    assert!(reply.text.contains("name=\"proof\""), "{what}: {}", reply.text);
+}
+
+async fn a_proof_counts_for_ten_minutes_and_a_form_waits_for_the_next_one(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let owner = Person::member(&kit, project.id, Role::Owner, "owner@example.com").await;
+    let path = format!("{}/settings/members", desk(project.id));
+    kit.clock.advance(PROOF_LIFETIME - Duration::from_millis(1));
+    is_page("in time", &owner.post(&path, &[("email", "one@example.com"), ("role", "viewer")]).await, 200);
+    kit.clock.advance(Duration::from_millis(1));
+    let before = rows(&kit.database);
+    let fields = [("email", "dewi+\"toko\"@example.com"), ("role", "viewer")];
+    let page = owner.post(&path, &fields).await;
+    asks_for_proof("too late", &page);
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
+    // The page sends what was typed again, to where it was sent.
+    assert!(page.text.contains(&format!("action=\"{path}\"")), "{}", page.text);
+    let mut kept = hidden(&page);
+    kept.retain(|(name, _)| name != "form_token");
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    let mut again: Vec<(&str, &str)> = fields.to_vec();
+    again.push(("proof", PASSWORD));
+    let done = owner.post(&path, &again).await;
+    is_page("with a proof", &done, 200);
+    assert!(done.text.contains("/dashboard/invite/"), "{}", done.text);
+    is_page("soon after", &owner.post(&path, &[("email", "two@example.com"), ("role", "viewer")]).await, 200);
+}
+
+async fn the_proof_is_the_factor_where_there_is_one(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let owner = Person::member(&kit, project.id, Role::Owner, "owner@example.com").await;
+    let (app, codes) = add_factor(&kit, &owner).await;
+    let path = format!("{}/notifications/secret/show", desk(project.id));
+    is_page("added a moment ago", &owner.post(&path, &[]).await, 200);
+    grow_old(&kit, &owner).await;
+    asks_for_proof("too late", &owner.post(&path, &[]).await);
+    is_page("the password", &owner.post(&path, &[("proof", PASSWORD)]).await, 422);
+    is_page("a wrong code", &owner.post(&path, &[("proof", &app.wrong_code(&kit))]).await, 422);
+    let code = app.code(&kit);
+    is_page("the code", &owner.post(&path, &[("proof", &code)]).await, 200);
+    grow_old(&kit, &owner).await;
+    is_page("a code of before", &owner.post(&path, &[("proof", &code)]).await, 422);
+    is_page("a recovery code", &owner.post(&path, &[("proof", &codes[0])]).await, 200);
+    grow_old(&kit, &owner).await;
+    is_page("the same again", &owner.post(&path, &[("proof", &codes[0])]).await, 422);
+}
+
+async fn wrong_proofs_slow_the_session_down(kit: Arc<Kit>) {
+    let owner = Person::new(&kit, "owner@example.com").await;
+    let (app, _) = add_factor(&kit, &owner).await;
+    grow_old(&kit, &owner).await;
+    for _ in 0..5 {
+        is_page("wrong", &owner.post(PROVE, &[("proof", &app.wrong_code(&kit))]).await, 422);
+    }
+    let waits = owner.post(PROVE, &[("proof", &app.code(&kit))]).await;
+    is_page("the sixth", &waits, 429);
+    assert_eq!(waits.header("retry-after"), Some("1"));
+    kit.clock.advance(Duration::from_secs(1));
+    assert_eq!(owner.post(PROVE, &[("proof", &app.code(&kit))]).await.status, 303);
+}
+
+async fn everything_that_weighs_much_asks_for_a_proof(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let owner = Person::member(&kit, project.id, Role::Owner, "owner@example.com").await;
+    let operator = Person::operator(&kit, "operator@example.com").await;
+    let production = kit.production().await;
+    let payment = pending_qris(&project, 15_000).await;
+    simulate_paid(&project, &payment).await;
+    let receipt = held(&kit, &project, &payment, "twice", 15_000).await.id;
+    grow_old(&kit, &owner).await;
+    operator.open("/dashboard/account").await;
+    let before = rows(&kit.database);
+    let own = desk(project.id);
+    let several = [(receipt.as_str(), "on"), ("act", "return"), ("note", "why"), ("sure", "on")];
+    for (path, fields) in [
+        (format!("{own}/balance/receipts/{receipt}/accept"), vec![("note", "why")]),
+        (format!("{own}/balance/receipts/{receipt}/return"), vec![("note", "why")]),
+        (format!("{own}/balance/receipts/several"), several.to_vec()),
+        (format!("{own}/keys"), vec![("name", "refunds"), ("right-held-money", "on")]),
+        (format!("{own}/settings/members"), vec![("email", "a@b.id"), ("role", "viewer")]),
+        (format!("{own}/settings/members/{}/role", owner.user.id), vec![("role", "viewer")]),
+        (format!("{own}/settings/members/{}/remove", owner.user.id), vec![]),
+        (format!("{own}/settings/members/factor"), vec![("required", "on")]),
+        (format!("{own}/notifications/secret/show"), vec![]),
+        (format!("{own}/notifications/secret/roll"), vec![]),
+        (format!("{own}/settings/origins"), vec![("allowed_origins", "https://example.com")]),
+        (format!("{own}/settings/frames"), vec![("frame_origins", "https://example.com")]),
+        (format!("{own}/settings/methods"), vec![("default_qris", "on"), ("bank_bca", "on")]),
+        ("/dashboard/account/factor/codes".to_owned(), vec![]),
+        ("/dashboard/account/factor/remove".to_owned(), vec![]),
+    ] {
+        asks_for_proof(&path, &owner.post(&path, &fields).await);
+    }
+    let projects = format!("/dashboard/operator/projects/{}", production.id);
+    for path in ["approve", "withdraw-approval", "deactivate"] {
+        asks_for_proof(path, &operator.post(&format!("{projects}/{path}"), &[]).await);
+    }
+    let new = [("name", "Toko"), ("environment", "sandbox"), ("owner", "a@b.id")];
+    asks_for_proof("a project", &operator.post("/dashboard/operator/projects/new", &new).await);
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
+}
+
+async fn what_weighs_little_asks_for_none(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let owner = Person::member(&kit, project.id, Role::Owner, "owner@example.com").await;
+    grow_old(&kit, &owner).await;
+    let own = desk(project.id);
+    is_page(
+        "a key without money",
+        &owner.post(&format!("{own}/keys"), &[("name", "server"), ("right-payments", "on")]).await,
+        200,
+    );
+    let colour = owner.post(&format!("{own}/settings/success-word"), &[("success_word", "paid")]).await;
+    leads(&colour, "settings-saved");
+}
+
+async fn the_api_asks_a_session_for_a_proof_too(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let owner = Person::member(&kit, project.id, Role::Owner, "owner@example.com").await;
+    let create = async |name: &str, rights: &[&str]| {
+        let path = format!("/v1/api-keys?project_id={}", project.id);
+        let body = json!({ "name": name, "rights": rights });
+        owner.browser.send(owner.request(Method::POST, &path).json(&body)).await
+    };
+    assert_eq!(create("one", &["held-money"]).await.status, 201);
+    grow_old(&kit, &owner).await;
+    let before = rows(&kit.database);
+    let refused = create("two", &["held-money"]).await;
+    assert_eq!((refused.status.as_u16(), refused.json["error"]["code"].as_str()), (403, Some("FORBIDDEN")));
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
+    assert_eq!(create("three", &["payments"]).await.status, 201);
+    owner.post(PROVE, &[("proof", PASSWORD)]).await;
+    assert_eq!(create("two", &["held-money"]).await.status, 201);
+}
+
+async fn a_page_that_needs_a_proof_is_opened_after_it_and_no_other_site(kit: Arc<Kit>) {
+    let owner = Person::new(&kit, "owner@example.com").await;
+    grow_old(&kit, &owner).await;
+    let asked = owner.open("/dashboard/account/factor").await;
+    assert_eq!(asked.header("location"), Some("/dashboard/prove?then=%2Fdashboard%2Faccount%2Ffactor"));
+    let page = owner.open(asked.header("location").unwrap()).await;
+    is_page("the question", &page, 200);
+    for (then, led_to) in [
+        ("/dashboard/account/factor", "/dashboard/account/factor"),
+        ("//evil.example", "/dashboard"),
+        ("https://evil.example", "/dashboard"),
+        ("/v1/payments", "/dashboard"),
+    ] {
+        let reply = owner.post(PROVE, &[("proof", PASSWORD), ("then", then)]).await;
+        assert_eq!((reply.status.as_u16(), reply.header("location")), (303, Some(led_to)), "{then}");
+    }
+    let reply = owner.open("/dashboard/prove?then=%2F%2Fevil.example").await;
+    assert_eq!(reply.header("location"), Some("/dashboard"), "there is nothing to prove now");
+}

@@ -1,0 +1,9 @@
+//! Letters: which are queued, how they look, who gets them, and how they reach a relay.
+
+mod bounds;
+mod causes;
+mod choices;
+mod commands;
+mod foreign_server;
+mod sending;
+mod summaries;

@@ -1,0 +1,255 @@
+//! Letters in the queue, and what people have chosen to get.
+
+use domain::{
+    id::{LetterId, ProjectId, UserId},
+    letter::{LetterKind, SummaryPeriod},
+    letter_queue::{LetterState, QueuedLetter},
+    time::Timestamp,
+    user::User,
+};
+
+use super::{Conditions, List, Listed, Window, users};
+use crate::{
+    Store,
+    change::LetterChoices,
+    error::StoreError,
+    language_column,
+    plan::Dialect,
+    value::{Columns, Query, Value},
+};
+
+const COLUMNS: &str = "l.id, l.kind, l.project_id, l.user_id, l.recipient, l.language, l.queued_at, l.expires_at, l.attempts, \
+                       l.state, COALESCE(l.due_at, l.ended_at), l.answer";
+
+/// What a letter says and where it goes, sealed.
+pub struct SealedLetter {
+    pub address: Vec<u8>,
+    /// None where it was deleted, since its link grants access.
+    pub content: Option<Vec<u8>>,
+}
+
+/// Which letters a list has.
+#[derive(Clone, Debug, Default)]
+pub struct LetterFilter {
+    pub project_id: Option<ProjectId>,
+    /// The word of a state.
+    pub state: Option<&'static str>,
+    pub kind: Option<LetterKind>,
+}
+
+/// How many letters are in each state, and since when the first of those waits that are due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LetterCounts {
+    pub waiting: i64,
+    pub given_up: i64,
+    pub dropped: i64,
+    pub due_since: Option<Timestamp>,
+}
+
+impl Store {
+    /// Letters that are due and that no node has: those about security first, then those due longest, but at most `per_project` of
+    /// each project, and as many that are about no project. So a project with many letters holds up no others.
+    pub async fn due_letters(&self, now: Timestamp, per_project: usize) -> Result<Vec<QueuedLetter>, StoreError> {
+        let sql = due_letters_sql(self.dialect(), per_project);
+        self.due(Query::new(sql, [now.into()]), letter).await
+    }
+
+    pub async fn letter(&self, id: LetterId) -> Result<Option<QueuedLetter>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM letters l WHERE l.id = $1");
+        self.one(Query::new(sql, [Value::stored(id)]), letter).await
+    }
+
+    pub async fn sealed_letter(&self, id: LetterId) -> Result<Option<SealedLetter>, StoreError> {
+        let sql = "SELECT address, content FROM letters WHERE id = $1";
+        let sealed = |columns: &mut Columns<'_>| {
+            Ok(SealedLetter { address: columns.bytes()?, content: columns.optional_bytes()? })
+        };
+        self.one(Query::new(sql, [Value::stored(id)]), sealed).await
+    }
+
+    /// Letters, newest first.
+    pub async fn letters(&self, filter: &LetterFilter, window: Window) -> Result<Listed<QueuedLetter>, StoreError> {
+        let mut conditions = Conditions::new();
+        if let Some(id) = filter.project_id {
+            conditions.and("l.project_id = ?", Value::stored(id));
+        }
+        if let Some(state) = filter.state {
+            conditions.and("l.state = ?", state);
+        }
+        if let Some(kind) = filter.kind {
+            conditions.and("l.kind = ?", kind.word());
+        }
+        let (from, order) = ("letters l", "l.id DESC");
+        let list = List { columns: COLUMNS, from, table: from, id: "l.id", order, decode: letter };
+        self.listed(list, conditions, window).await
+    }
+
+    /// How many letters an address has got since then, at most `most`.
+    pub async fn letters_sent_to(&self, recipient: &str, since: Timestamp, most: u32) -> Result<u32, StoreError> {
+        let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM letters WHERE recipient = $1 AND ended_at > $2 AND state = 'sent' \
+                   LIMIT $3) counted";
+        let parameters = [recipient.to_owned().into(), since.into(), i64::from(most).into()];
+        self.letter_count(Query::new(sql, parameters)).await
+    }
+
+    /// How many letters of a project were sent since then, those about security left out, at most `most`.
+    pub async fn letters_sent_of(&self, id: ProjectId, since: Timestamp, most: u32) -> Result<u32, StoreError> {
+        let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM letters WHERE project_id = $1 AND urgent = 0 AND ended_at > $2 \
+                   AND state = 'sent' LIMIT $3) counted";
+        self.letter_count(Query::new(sql, [Value::stored(id), since.into(), i64::from(most).into()])).await
+    }
+
+    async fn letter_count(&self, query: Query) -> Result<u32, StoreError> {
+        Ok(self.one(query, |columns| columns.count()).await?.unwrap_or_default())
+    }
+
+    /// Counts letters that wait, and those that ended badly since then.
+    pub async fn letter_counts(&self, since: Timestamp) -> Result<LetterCounts, StoreError> {
+        let sql =
+            "SELECT state, COUNT(*), MIN(due_at) FROM letters WHERE state = 'waiting' OR ended_at > $1 GROUP BY state";
+        let row = |columns: &mut Columns<'_>| Ok((columns.text()?, columns.integer()?, columns.optional_timestamp()?));
+        let mut counts = LetterCounts::default();
+        for (state, count, first) in self.many(Query::new(sql, [since.into()]), row).await? {
+            match state.as_str() {
+                "waiting" => (counts.waiting, counts.due_since) = (count, first),
+                "given_up" => counts.given_up = count,
+                "dropped" => counts.dropped = count,
+                _ => {}
+            }
+        }
+        Ok(counts)
+    }
+
+    /// What a user has chosen; none where that is nothing.
+    pub async fn letter_choices(&self, user_id: UserId) -> Result<Option<LetterChoices>, StoreError> {
+        let sql = "SELECT user_id, language, summary FROM letter_choices WHERE user_id = $1";
+        let Some(choices) = self.one(Query::new(sql, [Value::stored(user_id)]), choices).await? else {
+            return Ok(None);
+        };
+        Ok(Some(LetterChoices { refused: self.letter_refusals(user_id).await?, ..choices }))
+    }
+
+    /// The kinds that a user does not want; they may have ended some by a letter's link without having chosen anything else.
+    pub async fn letter_refusals(&self, user_id: UserId) -> Result<Vec<LetterKind>, StoreError> {
+        let sql = "SELECT kind FROM letter_refusals WHERE user_id = $1 ORDER BY kind";
+        self.many(Query::new(sql, [Value::stored(user_id)]), |columns| columns.word(LetterKind::parse)).await
+    }
+
+    /// What those users have chosen who get a summary.
+    pub async fn summary_choices(&self) -> Result<Vec<LetterChoices>, StoreError> {
+        let sql = "SELECT user_id, language, summary FROM letter_choices WHERE summary IS NOT NULL ORDER BY user_id";
+        self.many(Query::new(sql, []), choices).await
+    }
+
+    /// Whether a letter was queued for that cause.
+    pub async fn has_letter_for(&self, cause: &str) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM letters WHERE cause = $1";
+        Ok(self.one(Query::new(sql, [cause.to_owned().into()]), |_| Ok(())).await?.is_some())
+    }
+
+    /// What is noted to be amiss, among subjects that begin so.
+    pub async fn letter_alerts(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT subject FROM letter_alerts ORDER BY subject";
+        let subjects = self.many(Query::new(sql, []), |columns| columns.text()).await?;
+        Ok(subjects.into_iter().filter(|subject| subject.starts_with(prefix)).collect())
+    }
+
+    /// Projects whose webhooks have failed since then or longer: when the first event was caused that waits, and how many wait.
+    pub async fn webhooks_failing(&self, since: Timestamp) -> Result<Vec<(ProjectId, Timestamp, i64)>, StoreError> {
+        let sql = "SELECT f.project_id, e.created_at, f.waiting FROM (SELECT project_id, MIN(event_id) AS oldest, \
+                   COUNT(*) AS waiting FROM deliveries WHERE state = 'pending' AND state <> 'delivered' AND attempts > resent_after \
+                   GROUP BY project_id) f JOIN events e ON e.id = f.oldest WHERE e.created_at <= $1";
+        let row = |columns: &mut Columns<'_>| Ok((columns.project_id()?, columns.timestamp()?, columns.integer()?));
+        self.many(Query::new(sql, [since.into()]), row).await
+    }
+
+    /// Projects of which a webhook waits that has failed.
+    pub async fn projects_with_failing_webhooks(&self) -> Result<Vec<ProjectId>, StoreError> {
+        let sql = "SELECT DISTINCT project_id FROM deliveries WHERE state = 'pending' AND state <> 'delivered' AND attempts > resent_after";
+        self.many(Query::new(sql, []), |columns| columns.project_id()).await
+    }
+
+    /// What came of the last attempt of a project's webhooks that failed: the answer's status, or why there was none.
+    pub async fn last_failed_attempt(&self, id: ProjectId) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT a.status, a.detail FROM deliveries d JOIN attempts a ON a.event_id = d.event_id \
+                   AND a.number = d.attempts WHERE d.project_id = $1 AND d.state = 'pending' AND d.state <> 'delivered' AND d.attempts > d.resent_after \
+                   ORDER BY a.at DESC LIMIT 1";
+        let row = |columns: &mut Columns<'_>| {
+            let (status, detail) = (columns.optional_integer()?, columns.optional_text()?);
+            Ok(detail.or_else(|| status.map(|status| status.to_string())))
+        };
+        Ok(self.one(Query::new(sql, [Value::stored(id)]), row).await?.flatten())
+    }
+
+    /// All operators who can sign in.
+    pub async fn operators(&self) -> Result<Vec<User>, StoreError> {
+        let sql = "SELECT id, email, is_operator, created_at, deactivated_at, removed_at FROM users \
+                   WHERE is_operator = 1 AND deactivated_at IS NULL ORDER BY id";
+        self.many(Query::new(sql, []), users::user).await
+    }
+
+    /// Whether customers of a project get receipts.
+    pub async fn sends_receipts(&self, id: ProjectId) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM receipt_letters WHERE project_id = $1";
+        Ok(self.one(Query::new(sql, [Value::stored(id)]), |_| Ok(())).await?.is_some())
+    }
+}
+
+/// Goes from one project with waiting letters to the next by the index, and reads only the first due letters of each. The limit is
+/// part of the text, since SQLite would prepare the statement anew each time that it is bound.
+fn due_letters_sql(dialect: Dialect, per_project: usize) -> String {
+    let (rows, end) = match dialect {
+        Dialect::Sqlite => ("JOIN letters l ON l.id IN (SELECT t.id", ""),
+        Dialect::Postgres => ("CROSS JOIN LATERAL (SELECT *", " l"),
+    };
+    let first = |of: &str| {
+        format!(
+            "FROM letters t WHERE t.state = 'waiting' AND {of} AND t.due_at <= $1 AND t.leased_by IS NULL \
+             ORDER BY t.due_at LIMIT {per_project}"
+        )
+    };
+    let columns = format!("{COLUMNS}, l.due_at AS due, l.urgent AS urgent");
+    format!(
+        "WITH RECURSIVE waiting (project_id) AS (SELECT MIN(project_id) FROM letters WHERE state = 'waiting' AND urgent = 0 \
+         UNION ALL SELECT (SELECT MIN(n.project_id) FROM letters n WHERE n.state = 'waiting' AND n.urgent = 0 \
+         AND n.project_id > waiting.project_id) FROM waiting WHERE waiting.project_id IS NOT NULL) \
+         SELECT * FROM (SELECT {columns} FROM letters l WHERE l.id IN (SELECT t.id {urgent}) \
+         UNION ALL SELECT {columns} FROM letters l WHERE l.id IN (SELECT t.id {of_none}) \
+         UNION ALL SELECT {columns} FROM waiting {rows} {of_project}){end}) picked ORDER BY urgent DESC, due, id",
+        urgent = first("t.urgent = 1"),
+        of_none = first("t.urgent = 0 AND t.project_id IS NULL"),
+        of_project = first("t.urgent = 0 AND t.project_id = waiting.project_id"),
+    )
+}
+
+pub(super) fn letter(columns: &mut Columns<'_>) -> Result<QueuedLetter, StoreError> {
+    let (id, kind) = (columns.parsed()?, columns.word(LetterKind::parse)?);
+    let (project_id, user_id) = (columns.optional_parsed()?, columns.optional_parsed()?);
+    let (recipient, language) = (columns.text()?, columns.word(language_column::read)?);
+    let (queued_at, expires_at, attempts) = (columns.timestamp()?, columns.timestamp()?, columns.count()?);
+    let (word, at) = (columns.text()?, columns.timestamp()?);
+    let state = LetterState::parse(&word, at).ok_or_else(|| StoreError::unexpected(format!("a letter is {word:?}")))?;
+    let answer = columns.optional_text()?;
+    Ok(QueuedLetter {
+        id,
+        kind,
+        project_id,
+        user_id,
+        recipient,
+        language,
+        queued_at,
+        expires_at,
+        attempts,
+        state,
+        answer,
+    })
+}
+
+fn choices(columns: &mut Columns<'_>) -> Result<LetterChoices, StoreError> {
+    Ok(LetterChoices {
+        user_id: columns.parsed()?,
+        language: columns.word(language_column::read)?,
+        summary: columns.optional_text()?.and_then(|word| SummaryPeriod::parse(&word)),
+        refused: Vec::new(),
+    })
+}
