@@ -147,17 +147,17 @@ impl Session {
             }
         };
         let sender = Mail::new(Some(from), parameters);
-        if let Err(outcome) = self.said(Step::Sender, sender, report).await {
+        if let Err(outcome) = self.say(Step::Sender, sender, report).await {
             // What a relay says about the sender is about us, and not about the letter.
             return match outcome {
                 SendOutcome::Refused(answer) => SendOutcome::Deferred(answer),
                 other => other,
             };
         }
-        if let Err(outcome) = self.said(Step::Recipient, Rcpt::new(to, Vec::new()), report).await {
+        if let Err(outcome) = self.say(Step::Recipient, Rcpt::new(to, Vec::new()), report).await {
             return outcome;
         }
-        if let Err(outcome) = self.said(Step::Data, Data, report).await {
+        if let Err(outcome) = self.say(Step::Data, Data, report).await {
             return outcome;
         }
         let outcome = within(Step::Letter, self.connection.message(lines)).await;
@@ -176,8 +176,8 @@ impl Session {
         }
     }
 
-    /// Says a command before the letter itself. As long as that has not been said, the relay cannot have taken it.
-    async fn said(
+    /// Says a command before the letter itself. Before the letter, the relay cannot have taken it.
+    async fn say(
         &mut self,
         step: Step,
         command: impl fmt::Display,

@@ -24,7 +24,7 @@ pub(super) fn factor_changed(phrasing: Phrasing, letter: &FactorChanged) -> Cont
         FactorChange::Lifted => (fl!(words, "factor-lifted"), fl!(words, "factor-lifted-text")),
     };
     let answer = match letter.change {
-        // Whoever asked may have the password already, so only the operator can stop it in time.
+        // Who asked may have the password already, so the factor must stay before the password is changed.
         FactorChange::LiftAsked { .. } => fl!(words, "factor-lift-not-you-text"),
         _ => fl!(words, "factor-not-you-text"),
     };

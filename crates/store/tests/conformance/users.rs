@@ -1,4 +1,4 @@
-//! Users who are deactivated, activated and removed: an operator and an owner remain, whoever decides at the same time.
+//! Users who are deactivated, activated and removed: an operator and an owner remain, also where several decide at the same time.
 
 use domain::{
     access::Role,
