@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Seconds to wait after the first refusal for the moment, the second, and so on: a little more than a day in all.
-const WAITS_SECONDS: [u64; 11] = [60, 300, 900, 1_800, 3_600, 7_200, 14_400, 14_400, 14_400, 14_400, 14_400];
+const WAITS_SECONDS: [u64; 11] = [60, 300, 900, 1_800, 3_600, 7_200, 14_400, 14_400, 14_400, 14_400, 16_200];
 /// How long a letter is worth sending where nothing else ends that. A relay may be down for a day, and letters are then tried for
 /// another.
 pub const WORTH_SENDING: Duration = DAY.saturating_mul(4);
