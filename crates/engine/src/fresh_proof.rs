@@ -39,7 +39,7 @@ impl Engine {
     }
 
     /// Takes a proof: a code of the second factor or a recovery code where the user has a factor, else their password. Wrong ones
-    /// slow down this session alone.
+    /// slow down the session that they come from, and no other.
     pub async fn prove(&self, visit: &Visit, typed: SecretString) -> Result<(), Error> {
         let session = subject("session", &visit.session.id.to_string());
         let counted = Counted {
