@@ -78,6 +78,7 @@ done! {
     UserDeactivated "user-deactivated" "done-user-deactivated",
     UserActivated "user-activated" "done-user-activated",
     UserRemoved "user-removed" "done-user-removed",
+    ResetLinkSent "reset-link-sent" "done-reset-link-sent",
     BankEnabled "bank-enabled" "done-bank-enabled",
     BankDisabled "bank-disabled" "done-bank-disabled",
     DayCompared "day-compared" "done-day-compared",

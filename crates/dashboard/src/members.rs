@@ -165,7 +165,7 @@ async fn invite(page: Page, SignedForm(form): SignedForm) -> Result<Response, Pa
         result.notice = Some(fl!(words, "mistake-form"));
         return members_page(&page, StatusCode::UNPROCESSABLE_ENTITY, result).await;
     };
-    result.notice = match page.desk.invite(email, role, Some(&result.attempt)).await {
+    result.notice = match page.desk.invite(email, role, page.language(), Some(&result.attempt)).await {
         Ok(fresh) => {
             let result = FormResult { fresh: Some(fresh), ..FormResult::default() };
             return members_page(&page, StatusCode::OK, result).await;

@@ -54,14 +54,10 @@ impl Engine {
             created_at: now,
         };
         let actor = self.by(Actor::User { id: user.id, address: from.address.clone() });
-        let change = Change::from(PeopleWrite::UserCreated { user: user.clone(), password }).with(actor.audit(
-            None,
-            Deed::UserCreated,
-            &user.email,
-            "",
-        ));
+        let change = Change::from(PeopleWrite::UserCreated { user: user.clone(), password: password.clone() })
+            .with(actor.audit(None, Deed::UserCreated, &user.email, ""));
         let change = actor.with_membership(change, &invite, &user);
-        self.begin_session(change, &user, from, false).await.map_err(not_accepted)
+        self.begin_session(change, &user, &password, from, false).await.map_err(not_accepted)
     }
 
     /// Accepts an invitation for the user who is signed in.

@@ -95,8 +95,10 @@ impl Engine {
         let change = match user {
             Some((user, _)) if self.has_links_enough(user.id, now).await? => taken.into(),
             Some((user, stored)) => {
-                let link = self.link_for(&user, &stored, &request, now)?;
-                Change::from(taken).with_all(link)
+                let ResetRequest { at, address, browser, language, .. } = request;
+                let stranger = self.by(Actor::Stranger { address: address.clone() });
+                let requested = Origin { at, address: Some(address), browser: Some(browser) };
+                Change::from(taken).with_all(stranger.link_by_letter(&user, &stored, requested, language)?)
             }
             None => taken.into(),
         };
@@ -111,33 +113,27 @@ impl Engine {
         Ok(self.store.resets_sent_since(user_id, now.minus(RESETS_WITHIN)).await? >= RESETS_MOST)
     }
 
-    /// The writes that make a link and send it by letter.
-    fn link_for(
+    /// The writes that make a link and send it by letter, for the log by who makes it.
+    fn link_by_letter(
         &self,
         user: &User,
         stored_password: &str,
-        request: &ResetRequest,
-        now: Timestamp,
+        requested: Origin,
+        language: Language,
     ) -> Result<Vec<Write>, Error> {
         let token = new_token();
-        let reset = PasswordReset::new(user.id, stored_password, ResetMaker::Letter, now);
+        let reset = PasswordReset::new(user.id, stored_password, ResetMaker::Letter, self.now());
         let letter = Letter::PasswordReset(letters::PasswordReset {
             account: user.email.to_string(),
-            requested: Origin {
-                at: request.at,
-                address: Some(request.address.clone()),
-                browser: Some(request.browser.clone()),
-            },
+            requested,
             link: self.page_url(&format!("{RESETS}{}", token.reveal())),
             expires_at: reset.expires_at,
         });
-        let envelope = Envelope { language: request.language, ..Envelope::to_user(user) };
-        let stranger = self.by(Actor::Stranger { address: request.address.clone() });
         let mut writes = vec![
             ResetWrite::LinkMade { reset, hash: token.hash() }.into(),
-            stranger.audit(None, Deed::ResetLinkMade, &user.email, ResetMaker::Letter.word()),
+            self.audit(None, Deed::ResetLinkMade, &user.email, ResetMaker::Letter.word()),
         ];
-        writes.extend(self.letter(envelope, &letter)?);
+        writes.extend(self.letter(Envelope { language, ..Envelope::to_user(user) }, &letter)?);
         Ok(writes)
     }
 
@@ -157,6 +153,21 @@ impl Engine {
         Ok(ResetLink { token, expires_at })
     }
 
+    /// Sends a user a link, as an operator asks for. Where no mail is set up, it makes one for the operator to hand over.
+    pub(crate) async fn give_reset_link(&self, user: &User) -> Result<Option<ResetLink>, Error> {
+        if !user.is_active() {
+            return Err(Error::NotFound("user who can sign in"));
+        }
+        if !self.has_mail() {
+            return self.make_reset_link(user).await.map(Some);
+        }
+        let stored = self.store.password_of(user.id).await?.ok_or(Error::NotFound("user"))?;
+        let requested = Origin { at: self.now(), address: None, browser: None };
+        let writes = self.link_by_letter(user, &stored, requested, Language::Indonesian)?;
+        self.store.commit(Change::default().with_all(writes)).await?;
+        Ok(None)
+    }
+
     /// The user whose password a link sets. Reading it changes nothing. A link that is unknown, used, late, or void since the password
     /// was changed, is not found.
     pub async fn user_of_reset_link(&self, token: &Token) -> Result<User, Error> {
@@ -173,7 +184,7 @@ impl Engine {
         if is_open { Ok((user, stored)) } else { Err(unknown()) }
     }
 
-    /// Sets the password of a link's user, ends their sessions and their other links, and forgets from which addresses they signed in.
+    /// Sets the password of a link's user, and ends their sessions and their other links.
     /// The user then signs in like everybody else.
     pub async fn set_password_by_link(
         &self,
@@ -184,8 +195,7 @@ impl Engine {
         let (user, stored) = self.open_reset(token).await?;
         let (user_id, at) = (user.id, self.now());
         let change = Change::from(PeopleWrite::PasswordUnchanged { user_id, password: stored })
-            .with(ResetWrite::LinkUsed { user_id, hash: token.hash(), at })
-            .with(SessionWrite::AddressesForgotten { user_id });
+            .with(ResetWrite::LinkUsed { user_id, hash: token.hash(), at });
         let actor = self.by(Actor::User { id: user_id, address: from.address.clone() });
         match actor.set_password(change, &user, password, None, PasswordChange::ResetLink).await {
             // The link was used, or the password changed, while the new one was hashed.

@@ -108,7 +108,8 @@ impl Engine {
         self.set_password(SessionWrite::AllForgiven.into(), user, password, None, PasswordChange::CommandLine).await
     }
 
-    /// Commits `change` together with a new password, and ends all sessions of the user `but` one.
+    /// Commits `change` together with a new password, ends all sessions of the user `but` one, and forgets from which addresses they
+    /// signed in: who was in with the old password is a stranger from now on, in whichever browser and at whichever address.
     pub(crate) async fn set_password(
         &self,
         change: Change,
@@ -126,6 +127,7 @@ impl Engine {
         let change = change
             .with(PeopleWrite::PasswordChanged { user_id: user.id, password })
             .with(SessionWrite::AllEnded { user_id: user.id, but })
+            .with(SessionWrite::AddressesForgotten { user_id: user.id })
             .with(self.audit(None, deed, &user.email, ""))
             .with_all(self.password_letter(user, by)?);
         Ok(self.store.commit(change).await?)

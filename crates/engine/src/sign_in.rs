@@ -22,7 +22,7 @@ use store::{Change, CommitError, Guard, PeopleWrite, SessionWrite};
 
 use crate::{
     Engine, Error, Visit,
-    known_browsers::{entry, with_user},
+    known_browsers::{Account, entry, with_user},
     passwords::Turn,
     pending_sign_ins,
     people::new_token,
@@ -150,7 +150,7 @@ impl Engine {
         let now = self.now();
         let factor = self.store.second_factor(user.id).await?;
         if factor.is_none_or(|stored| !stored.factor.is_live_at(now)) {
-            return self.begin_session(change, user, from, false).await.map(SignIn::Done);
+            return self.begin_session(change, user, password, from, false).await.map(SignIn::Done);
         }
         let pending = pending_sign_ins::issue(&self.vault, user.id, password, &from.browser, now)?;
         self.store.commit(change).await?;
@@ -161,8 +161,7 @@ impl Engine {
     /// address alone.
     async fn counted(&self, email: &str, parsed: Option<&Email>, from: &Whereabouts) -> Result<Counted, Error> {
         let now = self.now();
-        let entry = |email| entry(&self.vault, from.known_browser.as_deref()?, email, now);
-        if let Some(entry) = parsed.and_then(entry) {
+        if let Some(entry) = self.known_browser(parsed, from).await? {
             let browser = subject("browser", entry);
             return Ok(Counted {
                 subjects: vec![(browser.clone(), Limit::Delay { longest: LONGEST_DELAY })],
@@ -179,6 +178,14 @@ impl Engine {
         let slowed = account.clone().map(|account| (account, Limit::Delay { longest: STRANGERS_LONGEST_DELAY }));
         let subjects = slowed.into_iter().chain([(address.clone(), Limit::Delay { longest: LONGEST_DELAY })]).collect();
         Ok(Counted { subjects, forgiven: account, address: Some(address) })
+    }
+
+    /// The entry of that user in the browser's cookie, if they have signed in there with the password that they have.
+    async fn known_browser<'a>(&self, email: Option<&Email>, from: &'a Whereabouts) -> Result<Option<&'a str>, Error> {
+        let (Some(email), Some(cookie)) = (email, from.known_browser.as_deref()) else { return Ok(None) };
+        let found = self.store.user_by_email(email).await?;
+        Ok(found
+            .and_then(|(_, password)| entry(&self.vault, cookie, Account { email, password: &password }, self.now())))
     }
 
     /// Counts an attempt as failed before its password is checked, so that many attempts at once are throttled like one
@@ -273,17 +280,19 @@ impl Engine {
         Ok(self.store.commit(stranger.audit(None, Deed::SignInRefused, named, detail).into()).await?)
     }
 
-    /// Commits `change` together with a new session of `user`. From now on the browser and its address are known. `by_factor`:
-    /// whether the user has shown their second factor.
+    /// Commits `change` together with a new session of `user`, of whose password `password` is stored. From now on the browser and its
+    /// address are known. `by_factor`: whether the user has shown their second factor.
     pub(crate) async fn begin_session(
         &self,
         change: Change,
         user: &User,
+        password: &str,
         from: &Whereabouts,
         by_factor: bool,
     ) -> Result<NewSession, Error> {
         let (token, now) = (new_token(), self.now());
-        let known_browser = with_user(&self.vault, from.known_browser.as_deref(), &user.email, now)?;
+        let account = Account { email: &user.email, password };
+        let known_browser = with_user(&self.vault, from.known_browser.as_deref(), account, now)?;
         let session = Session {
             id: self.mint(now),
             user_id: user.id,
@@ -296,7 +305,7 @@ impl Engine {
         };
         let actor = self.by(Actor::User { id: user.id, address: from.address.clone() });
         let change = change
-            .with_all(self.new_device_letter(user, &session, from)?)
+            .with_all(self.new_device_letter(user, password, &session, from)?)
             .with(SessionWrite::Begun { session, hash: token.hash() })
             .with(SessionWrite::AddressKnown {
                 user_id: user.id,

@@ -4,13 +4,13 @@
 //! factor before: nobody can keep them out of there. Who has the password and not the factor guesses a hundred of a million codes a
 //! day. Recovery codes cannot be guessed and are counted apart, so a user whom somebody makes wait gets in by one of them.
 
-use domain::{audit::Actor, second_factor::FactorAnswer, time::Timestamp, user::User};
+use domain::{audit::Actor, id::UserId, second_factor::FactorAnswer, time::Timestamp};
 use secrecy::{ExposeSecret, SecretString};
 use store::{Change, CommitError, Guard, PeopleWrite, SessionWrite};
 
 use crate::{
     Engine, Error, NewSession, Whereabouts,
-    known_browsers::entry_since,
+    known_browsers::{Account, entry_since},
     pending_sign_ins,
     sign_in::{Counted, LONGEST_DELAY, Limit, STRANGERS_LONGEST_DELAY, subject},
 };
@@ -53,7 +53,8 @@ impl Engine {
             return Ok(CodeAnswer::Over);
         };
         let Some(answer) = FactorAnswer::parse(typed.expose_secret()) else { return Ok(CodeAnswer::Wrong) };
-        let counted = self.codes_counted(&user, stored.factor.added_at, &answer, from);
+        let account = Account { email: &user.email, password: &password };
+        let counted = self.codes_counted(user.id, account, stored.factor.added_at, &answer, from);
         if let Some(until) = self.count_attempt(&counted).await? {
             return Ok(CodeAnswer::Wait { until });
         }
@@ -62,11 +63,11 @@ impl Engine {
             self.audit_refusal(Some(&user.email), from).await?;
             return Ok(CodeAnswer::Wrong);
         };
-        let change = Change::from(PeopleWrite::PasswordUnchanged { user_id: user.id, password })
+        let change = Change::from(PeopleWrite::PasswordUnchanged { user_id: user.id, password: password.clone() })
             .with_all(accepted)
             .with(SessionWrite::Succeeded { forgiven: counted.forgiven, address: None })
             .with(SessionWrite::Paused { subject: used, at: self.now(), until: pending.expires_at });
-        match self.begin_session(change, &user, from, true).await {
+        match self.begin_session(change, &user, &password, from, true).await {
             Ok(session) => Ok(CodeAnswer::Done(session)),
             Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::FactorCode))) => Ok(CodeAnswer::Wrong),
             Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::PasswordUnchanged | Guard::SignInAllowed))) => {
@@ -78,10 +79,17 @@ impl Engine {
 
     /// What an answer counts against. A browser counts by itself only where somebody has shown the factor before: who had the password
     /// alone before it was added could have made up as many known browsers as they liked.
-    fn codes_counted(&self, user: &User, added_at: Timestamp, answer: &FactorAnswer, from: &Whereabouts) -> Counted {
+    fn codes_counted(
+        &self,
+        user_id: UserId,
+        account: Account<'_>,
+        added_at: Timestamp,
+        answer: &FactorAnswer,
+        from: &Whereabouts,
+    ) -> Counted {
         let known = from.known_browser.as_deref();
-        let known = known.and_then(|cookie| entry_since(&self.vault, cookie, &user.email, added_at, self.now()));
-        let id = user.id.to_string();
+        let known = known.and_then(|cookie| entry_since(&self.vault, cookie, account, added_at, self.now()));
+        let id = user_id.to_string();
         let (subject, longest) = match (answer, known) {
             (FactorAnswer::Recovery(_), _) => (subject("recovery", &id), STRANGERS_LONGEST_DELAY),
             (FactorAnswer::Code(_), Some(entry)) => (subject("code-browser", entry), LONGEST_DELAY),

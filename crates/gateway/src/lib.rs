@@ -15,7 +15,7 @@ mod webhook;
 
 pub use guard::{AddressGuard, BlockedAddress, NotAllowed};
 pub use lookups::{BoxFuture, Lookups, Resolve};
-pub use mail::{Encryption, MailSettings, Mailer, Post, Session, Step, StepReport, Unsubscribe, UnusableMail};
+pub use mail::{Encryption, MailSettings, Mailer, Picture, Post, Session, Step, StepReport, Unsubscribe, UnusableMail};
 pub use networks::NotPublic;
 pub use observation::{Observation, Outcome};
 pub use simulator::Simulator;

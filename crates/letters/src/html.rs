@@ -1,4 +1,5 @@
-//! A letter as HTML: one column without tables, pictures, scripts or anything that is loaded. Styles are in the elements, since
+//! A letter as HTML: one column without tables, scripts or anything that is loaded. The one picture is a shop's logo, which is a part of
+//! the letter. Styles are in the elements, since
 //! many programs remove style sheets; the style sheet only adds the dark theme.
 
 use askama::Template;
@@ -25,12 +26,17 @@ const DARK: Shade = Shade {
     tint: Colour::new(0x1b, 0x33, 0x2c),
 };
 
+const LOGO_WIDTH_MOST: u32 = 160;
+const LOGO_HEIGHT_MOST: u32 = 48;
+
 #[derive(Template)]
 #[template(path = "html.html")]
 struct LetterPage<'a> {
     words: Words,
     language: &'static str,
     sender: String,
+    /// The width and height of the logo as it is shown.
+    logo: Option<(u32, u32)>,
     sender_line: String,
     light: Shade,
     dark: Shade,
@@ -44,12 +50,23 @@ pub(crate) fn html(words: Words, language: Language, face: &Face, content: &Cont
         words,
         language: code(language),
         sender: sender_name(face),
+        logo: face.shop.as_ref().and_then(|shop| shop.logo.as_ref()).map(|logo| fitted(logo.width, logo.height)),
         sender_line: sender_line(words, face),
         light,
         dark,
         content,
     };
     render(&page)
+}
+
+/// The size in which a logo of so many pixels is shown: it is kept with three pixels for each of these.
+fn fitted(width: u32, height: u32) -> (u32, u32) {
+    let scale = |length: u32| {
+        let by_width = length * LOGO_WIDTH_MOST / width.max(1);
+        let by_height = length * LOGO_HEIGHT_MOST / height.max(1);
+        length.min(by_width).min(by_height).max(1)
+    };
+    (scale(width), scale(height))
 }
 
 #[expect(clippy::expect_used, reason = "the template writes to memory and calls nothing that fails")]

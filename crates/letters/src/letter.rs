@@ -3,7 +3,7 @@
 use domain::{
     access::Role,
     colour::Colour,
-    face::Contacts,
+    face::{Contacts, LogoMark},
     letter::{LetterKind, SummaryPeriod},
     method::Method,
     money::Rupiah,
@@ -228,7 +228,12 @@ pub struct Shop {
     /// The colour that the merchant asked for; letters use what can be read of it.
     pub colour: Option<Colour>,
     pub contacts: Contacts,
+    /// A logo that is sent along, as the part of the letter that is called [`LOGO`].
+    pub logo: Option<LogoMark>,
 }
+
+/// What the HTML of a letter calls the shop's logo. It comes with the letter, so nobody is asked for it.
+pub const LOGO: &str = "logo";
 
 /// A letter as it is sent.
 #[derive(Clone, PartialEq, Eq)]

@@ -20,7 +20,7 @@ mod samples;
 mod tests;
 
 pub use letter::{
-    BankDown, Face, FactorChange, FactorChanged, Invitation, Letter, MoneyHeld, NewDevice, Origin, PasswordChange,
-    PasswordChanged, PasswordReset, PaymentReceipt, Shop, Summary, Test, WebhookFailing, Written,
+    BankDown, Face, FactorChange, FactorChanged, Invitation, LOGO, Letter, MoneyHeld, NewDevice, Origin,
+    PasswordChange, PasswordChanged, PasswordReset, PaymentReceipt, Shop, Summary, Test, WebhookFailing, Written,
 };
 pub use write::write;

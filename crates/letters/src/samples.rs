@@ -57,7 +57,7 @@ pub(crate) fn shop_face(texts: &Texts) -> Face {
         email: Some("halo@kopi.example".to_owned()),
         ..Contacts::default()
     };
-    let shop = Shop { name: texts.shop.clone(), colour: Some(Colour::new(0xf2, 0x8c, 0x28)), contacts };
+    let shop = Shop { name: texts.shop.clone(), colour: Some(Colour::new(0xf2, 0x8c, 0x28)), contacts, logo: None };
     Face { shop: Some(shop), host: "bayar.kopi.example".to_owned() }
 }
 

@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeSet, env, fs, path::Path};
 
-use domain::{language::Language, letter::LetterKind, rules::changes_direction};
+use domain::{face::LogoMark, language::Language, letter::LetterKind, rules::changes_direction};
 
 use crate::{
     compose::content,
-    letter::{Face, Letter, Written},
+    letter::{Face, Letter, Shop, Written},
     samples::{Texts, letters},
     shown::SUBJECT_MOST,
     words::code,
@@ -141,6 +141,22 @@ fn a_letter_loads_nothing_and_runs_nothing() {
             assert!(is_ours || is_contact, "{name}: {address}");
         }
     });
+}
+
+#[test]
+fn a_logo_is_shown_from_within_the_letter_and_in_its_own_shape() {
+    let (_, letter, face) = letters(&Texts::usual()).into_iter().find(|(_, _, face)| face.shop.is_some()).unwrap();
+    let shop = face.shop.clone().unwrap();
+    for ((width, height), shown) in
+        [((480, 160), (144, 48)), ((160, 160), (48, 48)), ((480, 40), (160, 13)), ((20, 10), (20, 10))]
+    {
+        let logo = Some(LogoMark { hash: "5a".repeat(16), width, height });
+        let face = Face { shop: Some(Shop { logo, ..shop.clone() }), ..face.clone() };
+        let html = write(&letter, LANGUAGES[0], &face).html;
+        assert_eq!((html.matches("<img").count(), html.matches("src=\"").count()), (1, 1), "{html}");
+        let size = format!("src=\"cid:logo\" alt=\"\" width=\"{}\" height=\"{}\"", shown.0, shown.1);
+        assert!(html.contains(&size), "{size}: {html}");
+    }
 }
 
 #[test]

@@ -74,7 +74,7 @@ pub use read::{
     factors::StoredFactor,
     idempotency::Bound,
     ledger::{Balance, LedgerLine, LedgerPosting, PostingCursor},
-    letters::{LetterCounts, LetterFilter, SealedLetter},
+    letters::{LetterCounts, LetterFilter, ReceiptLetter, SealedLetter},
     links::{LinkFilter, ShownLink},
     log::{
         DeliveryFilter, EVENTS_COUNTED, EventLog, EventLogFilter, FAILING_COUNTED, FailingDeliveries, FailingSince,

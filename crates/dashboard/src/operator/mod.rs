@@ -17,6 +17,7 @@ pub(crate) mod tabs;
 pub(crate) mod user;
 pub(crate) mod user_decide;
 mod user_decision;
+pub(crate) mod user_reset;
 pub(crate) mod users;
 
 use axum::Router;
@@ -34,6 +35,7 @@ pub(crate) fn routes() -> Router<App> {
         .merge(users::routes())
         .merge(user::routes())
         .merge(user_decide::routes())
+        .merge(user_reset::routes())
         .merge(create::routes())
         .merge(decide::routes())
 }

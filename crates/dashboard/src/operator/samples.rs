@@ -12,6 +12,7 @@ use super::{
     tabs::Tab,
     user::{MembershipRow, UserFile},
     user_decide::UserDecisionPage,
+    user_reset::UserResetPage,
     users::{LiftPage, UserFactor, UserRow, UsersPage},
 };
 use crate::{
@@ -118,6 +119,20 @@ fn user_decide(setting: Setting, refusal: Option<String>) -> String {
     page.render().unwrap()
 }
 
+fn user_reset(setting: Setting, by_letter: bool, link: Option<String>) -> String {
+    let page = UserResetPage {
+        shell: setting.shell(Section::Operator, false),
+        user_url: url("/operator/users/usr_1"),
+        email: setting.text(),
+        heading: setting.text(),
+        user_id: "usr_1".to_owned(),
+        action: url("/operator/users/usr_1/reset"),
+        by_letter,
+        link,
+    };
+    page.render().unwrap()
+}
+
 fn users(setting: Setting) -> String {
     let user = |factor| UserRow {
         id: "usr_1".to_owned(),
@@ -196,6 +211,9 @@ pub(crate) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
         ("operator-user", operator_user(setting)),
         ("operator-user-decide", user_decide(setting, None)),
         ("operator-user-refused", user_decide(setting, Some(setting.text()))),
+        ("operator-user-reset", user_reset(setting, true, None)),
+        ("operator-user-reset-by-hand", user_reset(setting, false, None)),
+        ("operator-user-reset-link", user_reset(setting, false, Some(setting.text()))),
         ("operator-lift", lift(setting)),
         ("operator-decide", decision.render().unwrap()),
         ("operator-create", create.render().unwrap()),

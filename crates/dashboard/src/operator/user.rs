@@ -54,6 +54,11 @@ async fn show(page: OperatorPage, LastId(id): LastId<UserId>) -> Result<Response
         text: decision.button(page.words()),
         bad: decision.takes_away(),
     };
+    let reset = user.is_active().then(|| ActLink {
+        url: page.url(format_args!("{}/reset", user_path(id))),
+        text: fl!(shell.words, "user-reset"),
+        bad: false,
+    });
     let view = UserFile {
         users_url: page.url(USERS),
         email: user.email.to_string(),
@@ -62,7 +67,7 @@ async fn show(page: OperatorPage, LastId(id): LastId<UserId>) -> Result<Response
         state: user_badge(shell.words, &user),
         since: page.moment(user.created_at),
         projects: projects.iter().map(|(project, role)| membership_row(&page, project, *role)).collect(),
-        acts: UserDecision::of(&user).into_iter().map(act).collect(),
+        acts: reset.into_iter().chain(UserDecision::of(&user).into_iter().map(act)).collect(),
         shell,
     };
     Ok(page.render(StatusCode::OK, &view))

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
-use domain::access::Act;
+use domain::{access::Act, project::Environment};
 use i18n_embed_fl::fl;
 use web::{App, page::page_error::PageError};
 
@@ -23,6 +23,8 @@ pub(crate) struct ProjectLettersPage {
     pub(crate) base: String,
     pub(crate) has_mail: bool,
     pub(crate) sends_receipts: bool,
+    /// A sandbox writes to its members alone.
+    pub(crate) is_sandbox: bool,
     /// None for a member whose role may not change anything: letters name customers and members.
     pub(crate) list: Option<LetterList>,
 }
@@ -38,6 +40,7 @@ async fn show(page: Page) -> Result<Response, PageError> {
         base: page.url(page.path("/settings")),
         has_mail: page.desk.has_mail(),
         sends_receipts: page.desk.sends_receipts().await?,
+        is_sandbox: page.desk.project().environment == Environment::Sandbox,
         list,
         shell,
     };

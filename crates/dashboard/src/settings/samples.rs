@@ -79,6 +79,7 @@ fn letters(setting: Setting, has_mail: bool, may_configure: bool) -> String {
         base: url("/prj_1/settings"),
         has_mail,
         sends_receipts: has_mail,
+        is_sandbox: may_configure,
         list: may_configure.then(|| LetterList {
             rows: if has_mail { setting.letters(None) } else { vec![] },
             paging: setting.paging(),

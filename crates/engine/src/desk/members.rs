@@ -6,6 +6,7 @@ use domain::{
     audit::Deed,
     id::{InviteId, UserId},
     key_rights::KeyRight,
+    language::Language,
     user::{Email, INVITE_LIFETIME, Invite, Token},
 };
 use store::{Change, CommitError, Guard, KeyWrite, Member, PeopleWrite, SessionWrite, Write};
@@ -28,9 +29,15 @@ impl Desk {
         Ok(self.engine.store.invites(self.id(), self.engine.now()).await?)
     }
 
-    /// Invites somebody; the returned token is shown once. `form` identifies one filled-in form: sent twice, it invites
-    /// once, and answers with the same invitation.
-    pub async fn invite(&self, email: &str, role: Role, form: Option<&str>) -> Result<(Invite, Token), Error> {
+    /// Invites somebody, by letter in that language; the returned token is shown once. `form` identifies one filled-in form: sent
+    /// twice, it invites once, and answers with the same invitation.
+    pub async fn invite(
+        &self,
+        email: &str,
+        role: Role,
+        language: Language,
+        form: Option<&str>,
+    ) -> Result<(Invite, Token), Error> {
         self.check(Act::ManageMembers)?;
         self.fresh_proof().await?;
         let email = Email::parse(email)?;
@@ -59,7 +66,7 @@ impl Desk {
             .with(self.role_held())
             .with(PeopleWrite::Invited { invite: invite.clone(), hash: token.hash() })
             .with(self.engine.audit(Some(self.id()), Deed::MemberInvited, &invite.email, role.word()))
-            .with_all(self.engine.invitation_letter(&self.project, &self.user, &invite, &token)?);
+            .with_all(self.engine.invitation_letter(&self.project, &self.user, language, &invite, &token)?);
         match self.engine.store.commit(change).await.map_err(Error::from) {
             Ok(()) => Ok((invite, token)),
             Err(error) if is_form_used(&error) => self.invite_of_form(&form).await,

@@ -334,9 +334,13 @@ impl Desk {
         self.check(Act::ManageMembers)?;
         self.fresh_proof().await?;
         let deed = if required { Deed::FactorRequired } else { Deed::FactorNotRequired };
-        let change = Change::from(self.role_held())
-            .with(FactorWrite::Required { project_id: self.id(), required, by: self.user.id })
-            .with(self.engine.audit(Some(self.id()), deed, &self.project.name, ""));
+        let write = FactorWrite::Required { project_id: self.id(), required, by: self.user.id, at: self.engine.now() };
+        let change = Change::from(self.role_held()).with(write).with(self.engine.audit(
+            Some(self.id()),
+            deed,
+            &self.project.name,
+            "",
+        ));
         match self.engine.store.commit(change).await {
             Err(CommitError::Conflict(Guard::FactorPresent)) => Err(Error::FactorMissing),
             Err(error) => Err(role_lost(error.into())),

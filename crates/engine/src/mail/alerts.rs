@@ -21,11 +21,14 @@ impl Engine {
             return Ok(0);
         }
         let told = self.store.letter_alerts(WEBHOOKS).await?;
-        for (project_id, since, waiting) in self.store.webhooks_failing(self.now().minus(HOUR)).await? {
-            let subject = format!("{WEBHOOKS}{project_id}");
+        let failing = self.store.webhooks_failing().await?;
+        for &(project_id, waiting) in &failing {
+            let subject = webhooks_of(project_id);
             if told.contains(&subject) {
                 continue;
             }
+            let since = self.store.webhooks_failing_since(project_id).await?;
+            let Some(since) = since.filter(|since| since.plus(HOUR) <= self.now()) else { continue };
             let project = self.project(project_id).await?;
             let Some(webhook_url) = project.webhook_url.clone() else { continue };
             let letter = Letter::WebhookFailing(WebhookFailing {
@@ -39,11 +42,8 @@ impl Engine {
             let letters = self.letters_to_members(project_id, |role| role.may(Act::ManageWebhooks), &letter).await?;
             self.raise_alert(subject, Change::default().with_all(letters)).await?;
         }
-        if !told.is_empty() {
-            let failing: Vec<ProjectId> = self.store.projects_with_failing_webhooks().await?;
-            let failing: Vec<String> = failing.into_iter().map(|id| format!("{WEBHOOKS}{id}")).collect();
-            self.end_alerts(told.into_iter().filter(|subject| !failing.contains(subject))).await?;
-        }
+        let failing: Vec<String> = failing.into_iter().map(|(id, _)| webhooks_of(id)).collect();
+        self.end_alerts(told.into_iter().filter(|subject| !failing.contains(subject))).await?;
         Ok(0)
     }
 
@@ -97,4 +97,9 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// What is noted of a project whose webhooks fail.
+fn webhooks_of(project_id: ProjectId) -> String {
+    format!("{WEBHOOKS}{project_id}")
 }

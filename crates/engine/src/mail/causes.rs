@@ -21,7 +21,11 @@ use letters::{
 use store::Write;
 
 use super::queue::Envelope;
-use crate::{Engine, Error, Whereabouts, known_browsers, lost_passwords::FORGOT};
+use crate::{
+    Engine, Error, Whereabouts,
+    known_browsers::{self, Account},
+    lost_passwords::FORGOT,
+};
 
 /// Who has made an account a moment ago knows that they are signed in.
 const NEW_ACCOUNT: Duration = Duration::from_mins(1);
@@ -31,13 +35,13 @@ impl Engine {
     pub(crate) fn new_device_letter(
         &self,
         user: &User,
+        password: &str,
         session: &Session,
         from: &Whereabouts,
     ) -> Result<Vec<Write>, Error> {
         let now = session.created_at;
-        let cookie = from.known_browser.as_deref();
-        let is_known =
-            cookie.is_some_and(|cookie| known_browsers::entry(&self.vault, cookie, &user.email, now).is_some());
+        let (cookie, account) = (from.known_browser.as_deref(), Account { email: &user.email, password });
+        let is_known = cookie.is_some_and(|cookie| known_browsers::entry(&self.vault, cookie, account, now).is_some());
         if is_known || now < user.created_at.plus(NEW_ACCOUNT) {
             return Ok(Vec::new());
         }
@@ -75,6 +79,7 @@ impl Engine {
         &self,
         project: &Project,
         by: &User,
+        language: Language,
         invite: &Invite,
         token: &Token,
     ) -> Result<Vec<Write>, Error> {
@@ -85,7 +90,7 @@ impl Engine {
             link: self.page_url(&format!("/dashboard/invite/{}", token.reveal())),
             expires_at: invite.expires_at,
         });
-        self.letter(Envelope::to_address(&invite.email, Language::Indonesian).about(project.id), &letter)
+        self.letter(Envelope::to_address(&invite.email, language).about(project.id), &letter)
     }
 
     /// Sends the receipt to a customer who left an address, if the project wants that.
@@ -100,7 +105,7 @@ impl Engine {
         let Some(email) = left.and_then(|email| Email::parse(email).ok()).filter(|_| self.has_mail()) else {
             return Ok(Vec::new());
         };
-        if !self.store.sends_receipts(project.id).await? {
+        if !self.may_get_receipts(project, &email).await? {
             return Ok(Vec::new());
         }
         let reference = Some(payment.terms.reference.clone()).filter(|reference| !reference.is_empty());
@@ -116,6 +121,21 @@ impl Engine {
         });
         let envelope = Envelope::to_address(&email, Language::Indonesian).about(project.id);
         self.letter(envelope.once_for(&format!("receipt {}", payment.id)), &letter)
+    }
+
+    /// Whether receipts of a project go to that address. Everybody who has an account may have a sandbox, so a sandbox writes to its own
+    /// members alone: else they could have letters sent to whomever they like.
+    async fn may_get_receipts(&self, project: &Project, email: &Email) -> Result<bool, Error> {
+        if !self.store.sends_receipts(project.id).await? {
+            return Ok(false);
+        }
+        Ok(match project.environment {
+            Environment::Production => true,
+            Environment::Sandbox => {
+                let members = self.store.members(project.id).await?;
+                members.iter().any(|member| member.user.is_active() && member.user.email == *email)
+            }
+        })
     }
 
     /// Tells those who decide about it that money is held.

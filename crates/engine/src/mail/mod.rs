@@ -3,6 +3,7 @@
 mod alerts;
 mod causes;
 mod choices;
+mod erased;
 pub(crate) mod queue;
 mod reads;
 mod summaries;

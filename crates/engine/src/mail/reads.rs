@@ -95,6 +95,7 @@ impl Engine {
             name: project.name.clone(),
             colour: project.face.colour,
             contacts: project.face.contacts.clone(),
+            logo: project.face.logo.clone(),
         });
         Face { shop, host }
     }

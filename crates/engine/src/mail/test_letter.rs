@@ -24,6 +24,7 @@ impl Mail {
             subject: written.subject,
             plain: written.plain,
             html: written.html,
+            picture: None,
             unsubscribe: None,
         };
         let mut session = match self.mailer.open(report).await {

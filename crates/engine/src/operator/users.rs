@@ -9,7 +9,7 @@ use domain::{
 use store::{Listed, Window};
 
 use super::Operator;
-use crate::Error;
+use crate::{Error, ResetLink};
 
 impl Operator {
     /// One page of all users who are not removed.
@@ -58,6 +58,17 @@ impl Operator {
     /// The second factors that count, of these users.
     pub async fn factors_of(&self, users: &[User]) -> Result<HashMap<UserId, SecondFactor>, Error> {
         self.engine.factors_of(users).await
+    }
+
+    /// Whether a link for a new password goes to its user by letter, so that the operator never sees it.
+    pub fn has_mail(&self) -> bool {
+        self.engine.has_mail()
+    }
+
+    /// Sends a user a link for a new password; where no mail is set up, answers one to hand over.
+    pub async fn give_reset_link(&self, id: UserId) -> Result<Option<ResetLink>, Error> {
+        self.fresh_proof().await?;
+        self.engine.give_reset_link(&self.user(id).await?).await
     }
 
     /// Asks for a user's second factor to be lifted; answers when that takes effect.

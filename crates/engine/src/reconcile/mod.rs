@@ -60,6 +60,11 @@ const LOOPS: &[Loop] = &[
         rest: Duration::from_secs(60),
         round: Round::Batch(|engine| Box::pin(engine.forget_letters())),
     },
+    Loop {
+        name: "letters to erased customers",
+        rest: Duration::from_mins(10),
+        round: Round::Sweep(|engine| Box::pin(engine.delete_letters_to_erased_customers())),
+    },
     // Maintenance: what was noted in memory is saved, what is old is forgotten, and reads are kept quick.
     Loop { name: "key uses", rest: REST, round: Round::Batch(|engine| Box::pin(engine.save_key_uses())) },
     Loop { name: "bank calls", rest: REST, round: Round::Batch(|engine| Box::pin(engine.save_bank_calls())) },

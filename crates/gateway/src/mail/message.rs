@@ -5,8 +5,8 @@ use domain::rules::changes_direction;
 use lettre::{
     Address, Message,
     message::{
-        Mailbox, MultiPart,
-        header::{HeaderName, HeaderValue},
+        Attachment, Mailbox, MultiPart, SinglePart,
+        header::{ContentType, HeaderName, HeaderValue},
     },
 };
 
@@ -21,7 +21,16 @@ pub struct Post {
     pub subject: String,
     pub plain: String,
     pub html: String,
+    /// A picture that the HTML shows.
+    pub picture: Option<Picture>,
     pub unsubscribe: Option<Unsubscribe>,
+}
+
+/// A picture that a letter carries with it, so that its reader's program asks nobody for it.
+pub struct Picture {
+    /// What the HTML calls it, behind `cid:`.
+    pub id: &'static str,
+    pub png: Vec<u8>,
 }
 
 /// How to end letters of this kind, as RFC 8058 has it: a POST to the URL does it, and a person who opens it sees a page.
@@ -48,9 +57,22 @@ pub(super) fn lines(from: &Mailbox, post: Post) -> Result<(Address, Vec<u8>), Un
             .raw_header(raw("List-Unsubscribe", format!("<{}>", one_line(&url, usize::MAX))))
             .raw_header(raw("List-Unsubscribe-Post", "List-Unsubscribe=One-Click".to_owned()));
     }
-    let message = message.multipart(MultiPart::alternative_plain_html(post.plain, post.html));
-    let message = message.map_err(|error| Unwritable(format!("the letter cannot be written: {error}")))?;
+    let plain = MultiPart::alternative().singlepart(SinglePart::plain(post.plain));
+    let html = SinglePart::html(post.html);
+    let parts = match post.picture {
+        None => plain.singlepart(html),
+        Some(Picture { id, png }) => {
+            let png = Attachment::new_inline(id.to_owned()).body(png, png_type()?);
+            plain.multipart(MultiPart::related().singlepart(html).singlepart(png))
+        }
+    };
+    let message =
+        message.multipart(parts).map_err(|error| Unwritable(format!("the letter cannot be written: {error}")))?;
     Ok((to, message.formatted()))
+}
+
+fn png_type() -> Result<ContentType, Unwritable> {
+    ContentType::parse("image/png").map_err(|error| Unwritable(format!("the letter cannot be written: {error}")))
 }
 
 fn raw(name: &'static str, value: String) -> HeaderValue {
@@ -74,6 +96,7 @@ mod tests {
             subject: subject.to_owned(),
             plain: "Halo".to_owned(),
             html: "<p>Halo</p>".to_owned(),
+            picture: None,
             unsubscribe: None,
         }
     }
@@ -112,5 +135,24 @@ mod tests {
         assert!(text.contains("List-Unsubscribe: <https://bayar.example.id/dashboard/letters/stop/abc>"), "{text}");
         assert!(text.contains("List-Unsubscribe-Post: List-Unsubscribe=One-Click"));
         assert!(!written(post("siti@example.com", "Baru")).unwrap().contains("List-Unsubscribe"));
+    }
+
+    #[test]
+    fn a_picture_comes_with_the_letter_beside_its_html() {
+        let picture = Some(Picture { id: "logo", png: vec![0x89, b'P', b'N', b'G'] });
+        let text = written(Post { picture, ..post("siti@example.com", "Struk") }).unwrap();
+        for part in [
+            "Content-Type: multipart/alternative",
+            "Content-Type: multipart/related",
+            "Content-Type: image/png",
+            "Content-ID: <logo>",
+            "Content-Disposition: inline",
+        ] {
+            assert_eq!(text.matches(part).count(), 1, "{part}: {text}");
+        }
+        let order = ["text/plain", "multipart/related", "text/html", "image/png"].map(|kind| text.find(kind).unwrap());
+        assert!(order.is_sorted(), "{text}");
+        let without = written(post("siti@example.com", "Struk")).unwrap();
+        assert!(!without.contains("multipart/related") && without.contains("multipart/alternative"));
     }
 }

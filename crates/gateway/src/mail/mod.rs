@@ -6,7 +6,7 @@ mod relay;
 mod session;
 mod steps;
 
-pub use message::{Post, Unsubscribe};
+pub use message::{Picture, Post, Unsubscribe};
 pub use relay::{Encryption, MailSettings, UnusableMail};
 pub use session::{Mailer, Session};
 pub use steps::{Step, StepReport};

@@ -24,6 +24,6 @@ pub enum FactorWrite {
     LiftRefused { user_id: UserId, at: Timestamp },
     /// Deletes a factor that counts no more, and its recovery codes. Guarded: there is one.
     Lifted { user_id: UserId, at: Timestamp },
-    /// Whether every member of the project needs a second factor. Guarded: who demands it has one.
-    Required { project_id: ProjectId, required: bool, by: UserId },
+    /// Whether every member of the project needs a second factor. Guarded: who demands it has one that counts at that time.
+    Required { project_id: ProjectId, required: bool, by: UserId, at: Timestamp },
 }

@@ -33,6 +33,8 @@ pub enum LetterWrite {
     SentAgain { id: LetterId, at: Timestamp, expires_at: Timestamp },
     /// Forgets letters that ended before then, at most so many.
     Forgotten { before: Timestamp, most: i64 },
+    /// Deletes a letter, if no node has it.
+    Erased { id: LetterId },
     /// Notes that something is amiss. Guarded: that was not noted before.
     AlertRaised { subject: String, at: Timestamp },
     /// Notes that it is so no more.

@@ -1,6 +1,10 @@
 //! Second factors and their recovery codes.
 
-use domain::{id::UserId, second_factor::RecoveryHash, time::Timestamp};
+use domain::{
+    id::{ProjectId, UserId},
+    second_factor::RecoveryHash,
+    time::Timestamp,
+};
 
 use super::statement::Statement;
 use crate::{change::FactorWrite, error::Guard, value::Value};
@@ -68,14 +72,9 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: FactorWrite) {
             );
             statements.push(without_codes(user_id));
         }
-        FactorWrite::Required { project_id, required, by } => statements.push(
-            Statement::new(
-                "UPDATE projects SET factor_required = $1 WHERE id = $2 \
-                 AND (CAST($1 AS BIGINT) = 0 OR EXISTS (SELECT 1 FROM second_factors f WHERE f.user_id = $3))",
-                [required.into(), Value::stored(project_id), Value::stored(by)],
-            )
-            .guarded(Guard::FactorPresent),
-        ),
+        FactorWrite::Required { project_id, required, by, at } => {
+            statements.push(self::required(project_id, required, by, at));
+        }
     }
 }
 
@@ -91,6 +90,13 @@ fn added(user_id: UserId, sealed: Vec<u8>, at: Timestamp, step: i64) -> Statemen
         added_at = excluded.added_at, last_step = excluded.last_step, lift_at = NULL \
         WHERE second_factors.lift_at <= excluded.added_at";
     Statement::new(SQL, [Value::stored(user_id), sealed.into(), at.into(), step.into()]).guarded(Guard::FactorPresent)
+}
+
+fn required(project_id: ProjectId, required: bool, by: UserId, at: Timestamp) -> Statement {
+    const SQL: &str = "UPDATE projects SET factor_required = $1 WHERE id = $2 AND (CAST($1 AS BIGINT) = 0 OR EXISTS \
+        (SELECT 1 FROM second_factors f WHERE f.user_id = $3 AND (f.lift_at IS NULL OR f.lift_at > $4)))";
+    Statement::new(SQL, [required.into(), Value::stored(project_id), Value::stored(by), at.into()])
+        .guarded(Guard::FactorPresent)
 }
 
 fn without_codes(user_id: UserId) -> Statement {

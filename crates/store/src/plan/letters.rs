@@ -53,6 +53,7 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: LetterWrite) {
             "DELETE FROM letters WHERE id IN (SELECT id FROM letters WHERE ended_at < $1 ORDER BY ended_at LIMIT $2)",
             [before.into(), most.into()],
         )),
+        LetterWrite::Erased { id } => statements.push(erased(id)),
         LetterWrite::AlertRaised { subject, at } => statements.push(
             Statement::new(
                 "INSERT INTO letter_alerts (subject, raised_at) VALUES ($1, $2) ON CONFLICT DO NOTHING",
@@ -154,6 +155,10 @@ pub(super) fn orphans_released() -> Statement {
 
 pub(super) fn released(node: NodeId) -> Statement {
     Statement::new("UPDATE letters SET leased_by = NULL WHERE leased_by = $1", [node.into()])
+}
+
+fn erased(id: LetterId) -> Statement {
+    Statement::new("DELETE FROM letters WHERE id = $1 AND leased_by IS NULL", [Value::stored(id)])
 }
 
 fn sent_again(id: LetterId, at: Timestamp, expires_at: Timestamp) -> Statement {

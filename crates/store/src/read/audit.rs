@@ -27,13 +27,7 @@ pub struct AuditFilter {
 }
 
 impl Store {
-    /// The lines of one project, or of the whole installation, newest first.
-    pub async fn audit(&self, project_id: Option<ProjectId>, window: Window) -> Result<Listed<AuditLine>, StoreError> {
-        let Listed { items, total } = self.audit_list(project_id, &AuditFilter::default(), window).await?;
-        Ok(Listed { items: items.into_iter().map(|sealed| sealed.line).collect(), total })
-    }
-
-    /// The lines with their seals that a filter asks for, newest first.
+    /// The lines of one project, or of the whole installation, that a filter asks for, with their seals, newest first.
     pub async fn audit_list(
         &self,
         project_id: Option<ProjectId>,
@@ -67,10 +61,15 @@ impl Store {
         self.many(Query::new(sql, [Value::stored(project_id), after, most.into()]), line).await
     }
 
-    /// Lines without a seal, oldest first, at most `most`.
-    pub async fn audit_unsealed(&self, most: i64) -> Result<Vec<AuditLine>, StoreError> {
-        let sql = format!("SELECT {COLUMNS} FROM audit WHERE position IS NULL ORDER BY id LIMIT $1");
-        let found = self.due(Query::new(sql, [most.into()]), line).await?;
+    /// Lines without a seal, oldest first, at most `most`, but for those of the chains `without`.
+    pub async fn audit_unsealed(&self, most: i64, without: &[Option<ProjectId>]) -> Result<Vec<AuditLine>, StoreError> {
+        let mut parameters: Vec<Value> = without.iter().map(|chain| chain.map_or("".into(), Value::stored)).collect();
+        let others: String =
+            (1..=without.len()).map(|number| format!(" AND COALESCE(project_id, '') <> ${number}")).collect();
+        parameters.push(most.into());
+        let limit = parameters.len();
+        let sql = format!("SELECT {COLUMNS} FROM audit WHERE position IS NULL{others} ORDER BY id LIMIT ${limit}");
+        let found = self.due(Query::new(sql, parameters), line).await?;
         Ok(found.into_iter().map(|sealed| sealed.line).collect())
     }
 

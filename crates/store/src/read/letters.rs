@@ -21,11 +21,22 @@ use crate::{
 const COLUMNS: &str = "l.id, l.kind, l.project_id, l.user_id, l.recipient, l.language, l.queued_at, l.expires_at, l.attempts, \
                        l.state, COALESCE(l.due_at, l.ended_at), l.answer";
 
+/// How many events and webhooks of a project are looked at to tell since when they fail.
+const WEBHOOKS_LOOKED_AT: i64 = 500;
+
 /// What a letter says and where it goes, sealed.
 pub struct SealedLetter {
     pub address: Vec<u8>,
     /// None where it was deleted, since its link grants access.
     pub content: Option<Vec<u8>>,
+}
+
+/// A receipt that was queued for a payment.
+pub struct ReceiptLetter {
+    pub id: LetterId,
+    pub cause: String,
+    /// Whether the payment still has a customer with an address.
+    pub has_customer: bool,
 }
 
 /// Which letters a list has.
@@ -154,19 +165,25 @@ impl Store {
         Ok(subjects.into_iter().filter(|subject| subject.starts_with(prefix)).collect())
     }
 
-    /// Projects whose webhooks have failed since then or longer: when the first event was caused that waits, and how many wait.
-    pub async fn webhooks_failing(&self, since: Timestamp) -> Result<Vec<(ProjectId, Timestamp, i64)>, StoreError> {
-        let sql = "SELECT f.project_id, e.created_at, f.waiting FROM (SELECT project_id, MIN(event_id) AS oldest, \
-                   COUNT(*) AS waiting FROM deliveries WHERE state = 'pending' AND state <> 'delivered' AND attempts > resent_after \
-                   GROUP BY project_id) f JOIN events e ON e.id = f.oldest WHERE e.created_at <= $1";
-        let row = |columns: &mut Columns<'_>| Ok((columns.project_id()?, columns.timestamp()?, columns.integer()?));
-        self.many(Query::new(sql, [since.into()]), row).await
+    /// Projects of which webhooks wait that have failed, and how many.
+    pub async fn webhooks_failing(&self) -> Result<Vec<(ProjectId, i64)>, StoreError> {
+        let sql = "SELECT project_id, COUNT(*) FROM deliveries WHERE state = 'pending' AND state <> 'delivered' \
+                   AND attempts > resent_after GROUP BY project_id";
+        self.many(Query::new(sql, []), |columns| Ok((columns.project_id()?, columns.integer()?))).await
     }
 
-    /// Projects of which a webhook waits that has failed.
-    pub async fn projects_with_failing_webhooks(&self) -> Result<Vec<ProjectId>, StoreError> {
-        let sql = "SELECT DISTINCT project_id FROM deliveries WHERE state = 'pending' AND state <> 'delivered' AND attempts > resent_after";
-        self.many(Query::new(sql, []), |columns| columns.project_id()).await
+    /// When the first attempt failed of those that a project's webhooks have made since the last one that succeeded; none where none
+    /// waits that has failed. Attempts before a webhook was sent again by hand do not count. Among many events only the newest are
+    /// asked for a success, and of many webhooks that wait only the oldest for a failure.
+    pub async fn webhooks_failing_since(&self, id: ProjectId) -> Result<Option<Timestamp>, StoreError> {
+        let sql = "SELECT MIN(a.at) FROM (SELECT event_id, resent_after FROM deliveries WHERE project_id = $1 \
+                   AND state = 'pending' AND state <> 'delivered' AND attempts > resent_after ORDER BY event_id LIMIT $2) f \
+                   JOIN attempts a ON a.event_id = f.event_id AND a.number > f.resent_after WHERE a.at >= COALESCE(\
+                   (SELECT MAX(s.at) FROM (SELECT id FROM events WHERE project_id >= $1 AND project_id <= $1 \
+                   ORDER BY project_id DESC, id DESC LIMIT $2) e JOIN deliveries d ON d.event_id = e.id AND d.state = 'delivered' \
+                   JOIN attempts s ON s.event_id = d.event_id AND s.number = d.attempts), 0)";
+        let parameters = [Value::stored(id), WEBHOOKS_LOOKED_AT.into()];
+        Ok(self.one(Query::new(sql, parameters), |columns| columns.optional_timestamp()).await?.flatten())
     }
 
     /// What came of the last attempt of a project's webhooks that failed: the answer's status, or why there was none.
@@ -179,6 +196,23 @@ impl Store {
             Ok(detail.or_else(|| status.map(|status| status.to_string())))
         };
         Ok(self.one(Query::new(sql, [Value::stored(id)]), row).await?.flatten())
+    }
+
+    /// Receipts in the order of their causes, which name their payments, from the one behind `after` on, at most `most`.
+    pub async fn receipt_letters_after(&self, after: &str, most: i64) -> Result<Vec<ReceiptLetter>, StoreError> {
+        let payment = match self.dialect() {
+            Dialect::Sqlite => "payment_short(substr(l.cause, 9))",
+            Dialect::Postgres => "substr(l.cause, 9)",
+        };
+        let sql = format!(
+            "SELECT l.id, l.cause, CAST(CASE WHEN EXISTS (SELECT 1 FROM checkouts c WHERE c.payment_id = {payment} \
+             AND c.customer_email <> '') THEN 1 ELSE 0 END AS BIGINT) FROM letters l WHERE l.cause > $1 \
+             AND l.cause >= 'receipt ' AND l.cause < 'receipt!' ORDER BY l.cause LIMIT $2"
+        );
+        let receipt = |columns: &mut Columns<'_>| {
+            Ok(ReceiptLetter { id: columns.parsed()?, cause: columns.text()?, has_customer: columns.truth()? })
+        };
+        self.many(Query::new(sql, [after.to_owned().into(), most.into()]), receipt).await
     }
 
     /// All operators who can sign in.

@@ -33,7 +33,7 @@ async fn head(store: &Store, project: Option<ProjectId>) -> ChainHead {
 async fn sealing(store: &Store, project_id: Option<ProjectId>, most: i64) -> Option<AuditSeals> {
     let mut head = head(store, project_id).await;
     let length = head.length;
-    let lines = store.audit_unsealed(most).await.unwrap();
+    let lines = store.audit_unsealed(most, &[]).await.unwrap();
     let of_chain = lines.into_iter().filter(|line| line.project_id == project_id);
     let seals: Vec<(AuditId, String, _)> = of_chain
         .map(|line| {
@@ -46,7 +46,7 @@ async fn sealing(store: &Store, project_id: Option<ProjectId>, most: i64) -> Opt
 }
 
 pub(crate) async fn seal_all(store: &Store) {
-    let lines = store.audit_unsealed(1_000).await.unwrap();
+    let lines = store.audit_unsealed(1_000, &[]).await.unwrap();
     let chains: BTreeMap<Option<ProjectId>, ()> = lines.iter().map(|line| (line.project_id, ())).collect();
     for chain in chains.into_keys() {
         keep(store, sealing(store, chain, 1_000).await.unwrap()).await;
@@ -81,7 +81,7 @@ async fn lines_are_sealed_in_the_order_in_which_they_are_found_and_none_is_left_
     assert_eq!(positions, [1, 2, 3, 4, 5]);
     assert_eq!(lines[3].line.id, late.id, "it comes next, whatever its time");
     assert_eq!((head(&store, Some(project.id)).await.length, head(&store, None).await.length), (5, 2));
-    assert!(store.audit_unsealed(10).await.unwrap().is_empty());
+    assert!(store.audit_unsealed(10, &[]).await.unwrap().is_empty());
     assert_eq!(store.breaches().await.unwrap(), []);
     let sealed_again = database.run_beside("UPDATE audit SET position = 9 WHERE position = 1");
     assert!(sealed_again.is_err_and(|error| error.contains("sealed once")));
@@ -123,8 +123,8 @@ async fn a_chain_holds_after_a_user_was_removed_whose_address_it_named(database:
     keep(&store, PeopleWrite::UserRemoved { user_id, email, by: None, at: after(1) }).await;
     assert_eq!(commit(&store, late).await, Outcome::Conflict(Guard::AuditChain));
     seal_all(&store).await;
-    let listed = store.audit(None, EVERYTHING).await.unwrap();
-    let mut subjects: Vec<String> = listed.items.into_iter().map(|line| line.subject).collect();
+    let listed = store.audit_list(None, &AuditFilter::default(), EVERYTHING).await.unwrap();
+    let mut subjects: Vec<String> = listed.items.into_iter().map(|sealed| sealed.line.subject).collect();
     subjects.sort();
     let id = user.id.to_string();
     assert_eq!(subjects, [other.to_string(), id.clone(), id.clone(), id]);
@@ -181,5 +181,5 @@ async fn lines_of_an_earlier_version_are_sealed_after_the_migration(database: Da
         assert_eq!(store.breaches().await.unwrap(), []);
     }
     assert_eq!(head(&store, None).await.length, 5);
-    assert!(store.audit_unsealed(1).await.unwrap().is_empty());
+    assert!(store.audit_unsealed(1, &[]).await.unwrap().is_empty());
 }

@@ -37,7 +37,7 @@ on_every_database![
 
 const NODE: NodeId = NodeId::drawn(7);
 
-fn succeeded() -> AttemptOutcome {
+pub(crate) fn succeeded() -> AttemptOutcome {
     AttemptOutcome::of_answer(Duration::from_millis(3), 204, String::new())
 }
 
@@ -60,7 +60,7 @@ async fn exhaust(store: &Store, mut delivery: Delivery) -> Delivery {
 }
 
 /// A delivery of an event of that instant.
-async fn owed_at(store: &Store, project: &Project, at: Timestamp) -> Delivery {
+pub(crate) async fn owed_at(store: &Store, project: &Project, at: Timestamp) -> Delivery {
     let event = Event { id: mint(at, entropy()), created_at: at, ..samples::event(project) };
     keep(store, WebhookWrite::Event(event.clone())).await;
     store.delivery(event.id).await.unwrap().unwrap()

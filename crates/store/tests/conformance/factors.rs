@@ -19,6 +19,7 @@ on_every_database![
     a_lift_can_be_refused_until_it_takes_effect,
     another_factor_is_added_over_one_that_counts_no_more,
     a_factor_can_be_demanded_by_who_has_one,
+    a_factor_that_is_lifted_demands_none_of_others,
     the_secret_of_a_factor_is_among_the_sealed_values,
 ];
 
@@ -168,7 +169,7 @@ async fn a_factor_can_be_demanded_by_who_has_one(database: Database) {
     let store = database.open().await;
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
     let owner = kept_member(&store, &project, Role::Owner).await;
-    let require = |required| FactorWrite::Required { project_id: project.id, required, by: owner.id };
+    let require = |required| FactorWrite::Required { project_id: project.id, required, by: owner.id, at: after(9) };
     assert_eq!(commit(&store, require(true)).await, Outcome::Conflict(Guard::FactorPresent));
     keep(&store, factor(owner.id)).await;
     for required in [true, false, true] {
@@ -181,6 +182,20 @@ async fn a_factor_can_be_demanded_by_who_has_one(database: Database) {
     assert!(!store.requires_factor(other.id).await.unwrap());
     keep(&store, FactorWrite::Removed { user_id: owner.id }).await;
     keep(&store, require(false)).await;
+}
+
+async fn a_factor_that_is_lifted_demands_none_of_others(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let owner = kept_member(&store, &project, Role::Owner).await.id;
+    keep(&store, factor(owner)).await;
+    keep(&store, FactorWrite::LiftAsked { user_id: owner, lift_at: after(10) }).await;
+    let require = |required, at| FactorWrite::Required { project_id: project.id, required, by: owner, at };
+    assert_eq!(commit(&store, require(true, after(10))).await, Outcome::Conflict(Guard::FactorPresent));
+    assert!(!store.requires_factor(project.id).await.unwrap());
+    keep(&store, require(true, after(9))).await;
+    assert!(store.requires_factor(project.id).await.unwrap());
+    keep(&store, require(false, after(10))).await;
 }
 
 async fn the_secret_of_a_factor_is_among_the_sealed_values(database: Database) {

@@ -26,6 +26,7 @@ mod events;
 mod expiry;
 mod extra_events;
 mod factors;
+mod failing_webhooks;
 mod files;
 mod handles;
 mod held;

@@ -6,7 +6,8 @@ use domain::{
     delivery::Jitter,
     letter_queue::{BOUND_WITHIN, HELD_BACK_FOR, LetterState, QueuedLetter, SendOutcome, most_to_address},
 };
-use gateway::{Post, Session, Unsubscribe};
+use gateway::{Picture, Post, Session, Unsubscribe};
+use letters::{Face, LOGO};
 use store::{CommitError, Guard, LetterWrite};
 use tokio::{sync::watch, time::sleep};
 
@@ -138,7 +139,9 @@ impl Engine {
             Some(id) => Some(self.project(id).await?),
             None => None,
         };
-        let written = letters::write(&content, letter.language, &self.letter_face(project.as_ref()));
+        let mut face = self.letter_face(project.as_ref());
+        let picture = self.logo_of(&mut face).await?;
+        let written = letters::write(&content, letter.language, &face);
         let link = match letter.user_id {
             Some(user_id) => self.stop_link(user_id, letter.kind)?,
             None => None,
@@ -151,8 +154,20 @@ impl Engine {
             subject: written.subject,
             plain: written.plain,
             html: written.html,
+            picture,
             unsubscribe,
         })
+    }
+
+    /// The logo that a letter shows. Where it was replaced since the project was read, the letter shows none.
+    async fn logo_of(&self, face: &mut Face) -> Result<Option<Picture>, Error> {
+        let Some(shop) = &mut face.shop else { return Ok(None) };
+        let Some(logo) = &shop.logo else { return Ok(None) };
+        let png = self.store.logo(&logo.hash).await?;
+        if png.is_none() {
+            shop.logo = None;
+        }
+        Ok(png.map(|png| Picture { id: LOGO, png }))
     }
 
     /// Saves what came of a letter, and gives it back. A letter that the relay has taken would be sent again if that were not saved,

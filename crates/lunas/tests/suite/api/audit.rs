@@ -9,10 +9,13 @@ use testkit::{Kit, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::{
     api::sessions::Session,
-    support::{dashboard::sandbox_with_owner, json::with},
+    support::{dashboard::sandbox_with_owner, json::with, rows::run_by_hand},
 };
 
-on_every_database![an_owner_reads_the_log_with_its_seals_by_page_and_filter];
+on_every_database![
+    an_owner_reads_the_log_with_its_seals_by_page_and_filter,
+    a_chain_that_cannot_be_sealed_holds_up_no_other,
+];
 
 on_sqlite_alone![nobody_but_an_owner_reads_the_log, a_wrong_filter_is_named, the_log_of_another_project_is_not_shown,];
 
@@ -59,6 +62,29 @@ async fn an_owner_reads_the_log_with_its_seals_by_page_and_filter(kit: Arc<Kit>)
     assert!(own["actor"].as_str().unwrap().starts_with("usr_"), "{own}");
     assert_eq!(own["actor_email"], format!("owner@{}.example", project.id));
     assert!(own["address"].is_string());
+}
+
+async fn a_chain_that_cannot_be_sealed_holds_up_no_other(kit: Arc<Kit>) {
+    let (broken, whole) = (sandbox_with_owner(&kit).await, sandbox_with_owner(&kit).await);
+    let session = Session::member(&kit, &whole, Role::Owner).await;
+    while kit.engine.seal_audit().await.unwrap() > 0 {}
+    let move_head = |by: &str| {
+        let sql = format!("UPDATE audit_heads SET length = length {by} WHERE chain = '{}'", broken.id);
+        run_by_hand(&kit.database, &sql);
+    };
+    move_head("- 1");
+    // More lines than one round reads, all of them older than the one of the other chain.
+    for number in 0..120 {
+        let (key, _) = kit.engine.create_key(broken.id, NewKey::from(format!("key {number}"))).await.unwrap();
+        kit.engine.revoke_key(key.id, None).await.unwrap();
+    }
+    create_keys(&kit, &whole, &["one"]).await;
+    assert_eq!(kit.engine.seal_audit().await.unwrap(), 1);
+    assert!(lines(&session, "").await[0]["position"].is_i64());
+    assert_eq!(kit.engine.seal_audit().await.unwrap(), 0, "the next round need not follow at once");
+    move_head("+ 1");
+    while kit.engine.seal_audit().await.unwrap() > 0 {}
+    assert_eq!(kit.engine.verify().await.unwrap(), []);
 }
 
 async fn nobody_but_an_owner_reads_the_log(kit: Arc<Kit>) {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use domain::{access::Role, audit::Deed};
-use engine::Window;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use testkit::{Kit, TestProject, on_every_database, on_sqlite_alone};
@@ -11,7 +10,7 @@ use testkit::{Kit, TestProject, on_every_database, on_sqlite_alone};
 use crate::{
     api::sessions::Session,
     support::{
-        dashboard::sandbox_with_owner,
+        dashboard::{audit_log, sandbox_with_owner},
         people::Person,
         receipts::{decide, held_late},
         refusals::refused,
@@ -162,7 +161,7 @@ async fn the_audit_log_says_what_a_new_key_may_do(kit: Arc<Kit>) {
     ] {
         session.create_key("", &body).await.expect(201);
     }
-    let lines = kit.store.audit(Some(project.id), Window { offset: 0, limit: 100 }).await.unwrap().items;
+    let lines = audit_log(&kit.store, Some(project.id)).await;
     let mut details: Vec<&str> =
         lines.iter().filter(|line| line.deed == Deed::KeyCreated).map(|line| line.detail.as_str()).collect();
     details.sort_unstable();

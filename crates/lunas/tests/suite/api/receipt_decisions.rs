@@ -11,13 +11,13 @@ use domain::{
 use engine::{Desk, Error};
 use reqwest::Method;
 use serde_json::{Value, json};
-use store::Window;
 use testkit::{Kit, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::{
     api::sessions::Session,
     support::{
         customer::Customer,
+        dashboard::audit_log,
         json::{id, text},
         links::create_link,
         payments::{create, events_of, fetch, pending_qris, report, simulate, simulate_paid, status},
@@ -62,8 +62,8 @@ async fn settle(kit: &Kit) -> usize {
 
 /// The lines of the audit log about receipts, newest first: who, what, subject and detail.
 async fn audited(kit: &Kit, project: &TestProject) -> Vec<(Actor, Deed, String, String)> {
-    let listed = kit.store.audit(Some(project.id), Window { offset: 0, limit: 100 }).await.unwrap().items;
-    let of_receipts = listed.into_iter().filter(|line| line.deed.word().starts_with("receipt."));
+    let log = audit_log(&kit.store, Some(project.id)).await;
+    let of_receipts = log.into_iter().filter(|line| line.deed.word().starts_with("receipt."));
     of_receipts.map(|line| (line.actor, line.deed, line.subject, line.detail)).collect()
 }
 

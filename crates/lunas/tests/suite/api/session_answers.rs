@@ -12,7 +12,6 @@ use domain::{
 use engine::ProjectUpdate;
 use reqwest::Method;
 use serde_json::json;
-use store::Window;
 use testkit::{Api, Kit, Reply, TestProject, on_sqlite_alone};
 
 use crate::{
@@ -20,7 +19,7 @@ use crate::{
     support::{
         commands::program,
         customer::Customer,
-        dashboard::sandbox_with_owner,
+        dashboard::{audit_log, sandbox_with_owner},
         people::{Person, sign_in},
         refusals::refused,
     },
@@ -35,8 +34,8 @@ on_sqlite_alone![
 ];
 
 async fn audit(kit: &Kit, project: &TestProject, deed: Deed) -> AuditLine {
-    let listed = kit.store.audit(Some(project.id), Window { offset: 0, limit: 100 }).await.unwrap();
-    listed.items.into_iter().find(|line| line.deed == deed).unwrap()
+    let log = audit_log(&kit.store, Some(project.id)).await;
+    log.into_iter().find(|line| line.deed == deed).unwrap()
 }
 
 async fn a_key_made_by_a_session_is_shown_once_works_and_is_listed_without_its_secret(kit: Arc<Kit>) {

@@ -13,12 +13,13 @@ use domain::{
 use engine::{Clock as _, SystemClock};
 use reqwest::{Method, header::COOKIE};
 use serde_json::{Value, json};
-use store::{Store, Window};
+use store::Store;
 use testkit::{Api, Cluster, Program, Ran, Reply, Running};
 
 use crate::support::{
     commands::{program, secret_key},
     customer::{Customer, hidden},
+    dashboard::audit_log,
     people::{PASSWORD, sign_in},
     second_factor::{App, FACTOR, attempt_of},
 };
@@ -124,9 +125,9 @@ impl Site {
             Some(path) => Store::open_sqlite(path.as_ref()).await.unwrap(),
             None => Store::open_postgres(&self.database.parse().unwrap(), 8).await.unwrap(),
         };
-        let listed = store.audit(None, Window { offset: 0, limit: 100 }).await.unwrap();
+        let log = audit_log(&store, None).await;
         store.close().await;
-        listed.items.into_iter().find(|line| line.deed == deed).unwrap().actor
+        log.into_iter().find(|line| line.deed == deed).unwrap().actor
     }
 }
 

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use domain::{
     access::{Act, Role},
+    language::Language,
     user::{SESSION_IDLE, Token},
 };
 use reqwest::Method;
@@ -177,6 +178,7 @@ fn operator_forms() -> Vec<[Row; 2]> {
         both("/dashboard/operator/users/{user}/deactivate", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/users/{user}/activate", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/users/{user}/remove", For::Operators, For::Operators, &[]),
+        both("/dashboard/operator/users/{user}/reset", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/banks/{account}/enable", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/banks/{account}/disable", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/banks/{account}/compare", For::Operators, For::Operators, &[("date", "2026-01-01")]),
@@ -277,7 +279,7 @@ impl SampleProject {
         let event = events_of(&project, &paid, "payment.paid").await;
         let visit = kit.engine.visit(&owner.token().unwrap(), String::new(), false).await.unwrap().unwrap();
         let own = kit.engine.desk(&visit, project.id).await.unwrap();
-        let (invite, token) = own.invite("guest@toko.test", Role::Viewer, None).await.unwrap();
+        let (invite, token) = own.invite("guest@toko.test", Role::Viewer, Language::Indonesian, None).await.unwrap();
         let sale = sell(&owner, &project, "15000").await;
         let account = account_of(kit, kit.production().await.id).await;
         let stray = stray(kit, account, "stray", 15_000).await;

@@ -1,17 +1,18 @@
 //! The second factor: adding it, signing in by it, its recovery codes, and removing it.
 
-use std::{sync::Arc, time::Duration};
+use std::{process::Command, sync::Arc, time::Duration};
 
 use domain::audit::Deed;
 use futures_util::future::join_all;
 use reqwest::Method;
-use testkit::{Kit, on_every_database, on_sqlite_alone};
+use testkit::{Kit, on_every_database, on_sqlite, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, hidden, is_page},
-    dashboard::{audited, leads},
+    dashboard::{audited, element, leads},
     nodes::Node,
     people::{PASSWORD, Person, sign_in},
+    repository::root,
     rows::rows,
     second_factor::{
         App, CODE, FACTOR, STEP, add_factor, attempt_of, give_code, give_password, recovery_codes, sign_in_by_code,
@@ -278,4 +279,40 @@ async fn a_removed_factor_is_asked_for_no_more(kit: Arc<Kit>) {
     is_page("a factor to remove", &siti.post(&format!("{FACTOR}/remove"), &[]).await, 404);
     is_page("codes to renew", &siti.post(&format!("{FACTOR}/codes"), &[]).await, 404);
     assert_eq!(audited(&kit, Deed::FactorRemoved).await.len(), 1);
+}
+
+/// An app of other authors: what RFC 6238 says, in Python's standard library. The key is the one that the page shows.
+const FOREIGN_APP: &str = r#"
+import base64, hashlib, hmac, struct, sys
+key = sys.argv[1].replace(" ", "")
+key, step = base64.b32decode(key + "=" * (-len(key) % 8)), int(sys.argv[2]) // 30
+mac = hmac.new(key, struct.pack(">Q", step), hashlib.sha1).digest()
+offset = mac[-1] & 15
+print(f"{(struct.unpack('>I', mac[offset:offset + 4])[0] & 0x7FFFFFFF) % 1_000_000:06}")
+"#;
+
+fn foreign_code(kit: &Kit, key: &str) -> String {
+    let seconds = (kit.engine.now().as_millis() / 1_000).to_string();
+    let ran =
+        Command::new(root().join("target/test-tools/bin/python")).args(["-c", FOREIGN_APP, key, &seconds]).output();
+    let ran = ran.unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    String::from_utf8(ran.stdout).unwrap().trim().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs the tools that `make test` installs"]
+async fn an_app_that_is_not_ours_adds_a_factor_and_signs_in_by_it() {
+    on_sqlite(async |kit: Arc<Kit>| {
+        let siti = Person::new(&kit, "siti@example.com").await;
+        let page = siti.open(FACTOR).await;
+        let key = element(&page.text, "factor-secret");
+        let added = [("attempt", &*attempt_of(&page)), ("code", &*foreign_code(&kit, &key))];
+        is_page("an added factor", &siti.post(FACTOR, &added).await, 200);
+        for _ in 0..5 {
+            kit.clock.advance(STEP);
+            sign_in_by_code(&kit, &siti, &foreign_code(&kit, &key)).await;
+        }
+    })
+    .await;
 }

@@ -32,6 +32,7 @@ on_sqlite_alone![
     from_one_address_nobody_keeps_others_out_of_an_account with trusted_proxy(),
     a_browser_in_which_the_user_signed_in_before_waits_for_nobody_elses_failures with trusted_proxy(),
     an_address_at_which_the_user_signed_in_before_waits_for_no_failures_elsewhere with trusted_proxy(),
+    after_a_new_password_no_browser_and_no_address_is_known with trusted_proxy(),
     a_new_password_from_the_command_line_lifts_every_delay,
     every_sign_in_makes_a_token_of_its_own_and_adopts_none,
     opening_the_form_needs_no_account_and_changes_nothing,
@@ -280,6 +281,34 @@ async fn an_address_at_which_the_user_signed_in_before_waits_for_no_failures_els
         assert_eq!(attempt(&kit, "198.51.100.1", email, "wrong").await.status, 401);
     }
     must_wait(&attempt(&kit, "198.51.100.1", email, PASSWORD).await);
+}
+
+/// Whoever signed in with the old password is a stranger afterwards: they have to wait as all do who guess.
+async fn after_a_new_password_no_browser_and_no_address_is_known(kit: Arc<Kit>) {
+    let (email, address, next) = ("siti@example.com", "198.51.100.1", "another long one");
+    let siti = make(&kit, email, false).await;
+    let (before, owner) = (Customer::of(&kit), Customer::of(&kit));
+    for browser in [&before, &owner] {
+        assert_eq!(attempt_in(browser, address, email, PASSWORD).await.status, 303);
+    }
+    let link = kit.engine.make_reset_link(&siti).await.unwrap().token;
+    let reply = owner.post(&format!("/dashboard/reset/{}", link.reveal()), &[("password", next)]).await;
+    assert_eq!(reply.status, 303, "{}", reply.text);
+    for n in 0..FREE {
+        assert_eq!(attempt(&kit, &format!("203.0.113.{n}"), email, "wrong").await.status, 401);
+    }
+    for browser in [&before, &owner] {
+        must_wait(&attempt_in(browser, address, email, next).await);
+    }
+    kit.clock.advance(Duration::from_mins(1));
+    let person = Person { user: siti, browser: owner };
+    assert_eq!(attempt_in(&person.browser, address, email, next).await.status, 303);
+    let change = [("old_password", next), ("new_password", PASSWORD)];
+    assert_eq!(person.post("/dashboard/account/password", &change).await.status, 303);
+    for n in 0..FREE {
+        assert_eq!(attempt(&kit, &format!("203.0.113.{n}"), email, "wrong").await.status, 401);
+    }
+    must_wait(&attempt_in(&person.browser, address, email, PASSWORD).await);
 }
 
 async fn a_new_password_from_the_command_line_lifts_every_delay(kit: Arc<Kit>) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use domain::{
     access::Role,
     audit::{Actor, Deed},
+    second_factor::PROOF_LIFETIME,
     user::{User, UserState},
 };
 use futures_util::future::join;
@@ -13,6 +14,7 @@ use testkit::{Kit, TestProject, on_every_database, on_sqlite_alone};
 use crate::support::{
     customer::{Customer, is_page},
     dashboard::{audited, invited, leads, without_path},
+    mailbox::{Mailbox, link_of},
     people::{PASSWORD, Person, desk, make, sign_in},
     rows::rows,
 };
@@ -30,6 +32,7 @@ on_sqlite_alone![
     keys_of_a_user_are_revoked_if_the_operator_says_so,
     asking_changes_nothing_and_a_decision_that_is_repeated_changes_no_more,
     users_who_are_not_there_are_not_found,
+    an_operator_gives_a_user_a_link_for_a_new_password on 2 threads,
 ];
 
 const USERS: &str = "/dashboard/operator/users";
@@ -205,4 +208,34 @@ async fn users_who_are_not_there_are_not_found(kit: Arc<Kit>) {
             is_page(id, &operator.post(&format!("{USERS}/{id}/{word}"), &[]).await, 404);
         }
     }
+}
+
+async fn an_operator_gives_a_user_a_link_for_a_new_password(kit: Arc<Kit>) {
+    const LINKS: &str = "/dashboard/reset/";
+    let (operator, _, siti, budi) = world(&kit).await;
+    let path = of(&budi.user, "reset");
+    is_page("the question", &operator.open(&path).await, 200);
+    assert_eq!(audited(&kit, Deed::ResetLinkMade).await, [], "asking makes no link");
+    let page = operator.post(&path, &[]).await;
+    is_page("without mail", &page, 200);
+    let link = link_of(&kit, &page.text, LINKS);
+    assert_eq!(Customer::of(&kit).post(&link, &[("password", "a new one for Budi")]).await.status, 303);
+    assert_eq!(sign_in(&Customer::of(&kit), "budi@example.com", "a new one for Budi").await.status, 303);
+
+    let mailbox = Mailbox::of(&kit).await;
+    let reply = operator.post(&path, &[]).await;
+    assert_eq!(leads(&reply, "reset-link-sent"), format!("{USERS}/{}", budi.user.id));
+    let letter = mailbox.wait_for(LINKS, 1).await.remove(0);
+    assert!(letter.contains("To: budi@example.com"), "{letter}");
+    assert!(!reply.text.contains(LINKS), "the operator does not see it: {}", reply.text);
+    is_page("by letter", &Customer::of(&kit).open(&link_of(&kit, &letter, LINKS)).await, 200);
+    let made = audited(&kit, Deed::ResetLinkMade).await;
+    let by = Actor::User { id: operator.user.id, address: "127.0.0.1".to_owned() };
+    assert_eq!(made, vec![(by, "budi@example.com".to_owned()); 2]);
+
+    assert_eq!(operator.post(&of(&siti.user, "deactivate"), &[]).await.status, 303);
+    is_page("who is deactivated", &operator.post(&of(&siti.user, "reset"), &[]).await, 404);
+    kit.clock.advance(PROOF_LIFETIME);
+    is_page("an operator who may be gone", &operator.post(&path, &[]).await, 403);
+    assert_eq!(audited(&kit, Deed::ResetLinkMade).await.len(), 2);
 }

@@ -2,16 +2,19 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{access::Role, letter::LetterKind, time::HOUR};
+use demobank::Style;
+use domain::{access::Role, language::Language, letter::LetterKind, time::HOUR};
 use serde_json::json;
-use testkit::{Answer, Kit, Relay, on_every_database, on_sqlite_alone};
+use testkit::{Answer, Kit, Relay, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     customer::Customer,
+    face::give_face,
     held::held_late,
-    letters::{letters, link_with_email, pay_as, send_to, set_up, with_receipts},
+    letters::{Shop, letters, link_with_email, pay_as, send_to, set_up, states, with_receipts},
     payments::{pending_qris, simulate_paid},
     people::{PASSWORD, Person, make, sign_in},
+    rows::erase_customer,
     wait::until,
     webhooks::{newest_event, wait_for_attempts},
 };
@@ -19,12 +22,17 @@ use crate::support::{
 on_every_database![
     owners_are_told_of_held_money_and_nobody_else on 2 threads,
     a_customer_who_left_an_address_gets_a_receipt_where_the_project_wants_that on 2 threads,
+    a_sandbox_sends_receipts_to_its_members_alone on 2 threads,
+    a_customer_who_is_erased_leaves_no_letter_behind on 2 threads,
     webhooks_that_fail_for_an_hour_are_told_once_for_each_stretch on 2 threads,
+    an_old_webhook_that_is_sent_again_has_not_failed_for_an_hour on 2 threads,
 ];
 
 on_sqlite_alone![
     a_sign_in_from_a_new_browser_is_told_and_one_from_a_known_browser_is_not on 2 threads,
+    after_a_new_password_every_browser_is_new on 2 threads,
     a_changed_password_is_told on 2 threads,
+    a_receipt_carries_the_shops_logo_with_it on 2 threads,
 ];
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -51,6 +59,22 @@ async fn a_sign_in_from_a_new_browser_is_told_and_one_from_a_known_browser_is_no
     assert_eq!(letters(&kit).await[0].user_id, Some(user.id));
     assert!(taken[0].header("List-Unsubscribe").is_none(), "nobody can switch it off");
     assert!(taken[0].words().contains("127.0.0.1"));
+}
+
+async fn after_a_new_password_every_browser_is_new(kit: Arc<Kit>) {
+    let relay = Relay::start().await;
+    let user = make(&kit, "siti@example.com", false).await;
+    let browser = Customer::of(&kit);
+    assert_eq!(sign_in(&browser, "siti@example.com", PASSWORD).await.status, 303);
+    send_to(&kit, &relay);
+    kit.clock.advance(2 * MINUTE);
+    let link = kit.engine.make_reset_link(&user).await.unwrap().token;
+    let reset = [("password", "another long one")];
+    assert_eq!(browser.post(&format!("/dashboard/reset/{}", link.reveal()), &reset).await.status, 303);
+    for _ in 0..2 {
+        assert_eq!(sign_in(&browser, "siti@example.com", "another long one").await.status, 303);
+    }
+    assert_eq!(kinds(&kit).await, [LetterKind::PasswordChanged, LetterKind::NewDevice], "once, then it is known again");
 }
 
 async fn a_changed_password_is_told(kit: Arc<Kit>) {
@@ -85,25 +109,75 @@ async fn owners_are_told_of_held_money_and_nobody_else(kit: Arc<Kit>) {
 
 async fn a_customer_who_left_an_address_gets_a_receipt_where_the_project_wants_that(kit: Arc<Kit>) {
     let relay = Relay::start().await;
-    let (project, other) = (kit.sandbox().await, kit.sandbox().await);
-    with_receipts(&kit, &project).await;
+    let shop = Shop::new(&kit, Style::BCA).await;
     send_to(&kit, &relay);
-    let link = link_with_email(&other).await;
-    pay_as(&kit, &other, &link, "siti@example.com").await;
+    shop.sell_to(&kit, "siti@example.com").await;
     assert_eq!(kinds(&kit).await, [], "off by default");
-    let direct = pending_qris(&project, 20_000).await;
-    simulate_paid(&project, &direct).await;
+    with_receipts(&kit, &shop.contracted.project).await;
+    shop.pay(&shop.contracted.payment().await).await;
     assert_eq!(kinds(&kit).await, [], "nobody left an address");
-    let link = link_with_email(&project).await;
-    let payment = pay_as(&kit, &project, &link, "Siti@Example.com").await;
+    let payment = shop.sell_to(&kit, "Siti@Example.com").await;
     let taken = relay.has(1).await;
     assert_eq!(taken[0].to, "siti@example.com");
     assert!(taken[0].words().contains(payment["id"].as_str().unwrap()));
     assert_eq!(kinds(&kit).await, [LetterKind::Receipt]);
+}
+
+async fn a_receipt_carries_the_shops_logo_with_it(kit: Arc<Kit>) {
+    let relay = Relay::start().await;
+    let shop = Shop::with_receipts(&kit, Style::BCA).await;
+    send_to(&kit, &relay);
+    shop.sell_to(&kit, "siti@example.com").await;
+    assert!(!relay.has(1).await[0].text.contains("cid:"), "a shop without one");
+    give_face(&kit, shop.contracted.project.id).await;
+    shop.sell_to(&kit, "budi@example.com").await;
+    let letter = &relay.has(2).await[1].text;
+    for part in ["multipart/related", "Content-Type: image/png", "Content-ID: <logo>", "cid:logo"] {
+        assert_eq!(letter.matches(part).count(), 1, "{part}: {letter}");
+    }
+    assert!(!letter.contains("/logos/"), "nothing is fetched: {letter}");
+}
+
+/// Everybody may have a sandbox, and pays there with no money: nobody is written to who has nothing to do with it.
+async fn a_sandbox_sends_receipts_to_its_members_alone(kit: Arc<Kit>) {
+    let relay = Relay::start().await;
+    let (project, other) = (kit.sandbox().await, kit.sandbox().await);
+    let siti = Person::member(&kit, project.id, Role::Viewer, "siti@example.com").await;
+    Person::member(&kit, project.id, Role::Owner, "owner@example.com").await;
+    Person::member(&kit, other.id, Role::Owner, "budi@example.com").await;
+    with_receipts(&kit, &project).await;
+    send_to(&kit, &relay);
+    let link = link_with_email(&project).await;
+    for stranger in ["pelanggan@example.com", "budi@example.com"] {
+        pay_as(&kit, &project, &link, stranger).await;
+    }
+    assert_eq!(kinds(&kit).await, []);
+    let payment = pay_as(&kit, &project, &link, "Siti@Example.com").await;
+    assert_eq!(relay.has(1).await[0].to, "siti@example.com");
     let again = json!({ "outcome": "paid", "receipt_id": "once more" });
     project.api.post(&format!("/v1/sandbox/payments/{}/simulate", payment["id"].as_str().unwrap()), &again).await;
-    let receipts = kinds(&kit).await.into_iter().filter(|kind| *kind == LetterKind::Receipt).count();
-    assert_eq!(receipts, 1, "a second payment of the same bill is held, and no receipt");
+    let receipts = async || kinds(&kit).await.into_iter().filter(|kind| *kind == LetterKind::Receipt).count();
+    assert_eq!(receipts().await, 1, "a second payment of the same bill is held, and no receipt");
+    kit.engine.deactivate_user(&siti.user, None, false).await.unwrap();
+    pay_as(&kit, &project, &link, "siti@example.com").await;
+    assert_eq!(receipts().await, 1, "who cannot sign in any more is a stranger");
+}
+
+async fn a_customer_who_is_erased_leaves_no_letter_behind(kit: Arc<Kit>) {
+    let relay = Relay::start().await;
+    let shop = Shop::with_receipts(&kit, Style::BCA).await;
+    send_to(&kit, &relay);
+    let erased = shop.sell_to(&kit, "siti@example.com").await;
+    shop.sell_to(&kit, "budi@example.com").await;
+    until(async || states(&kit).await == ["sent"; 2]).await;
+    kit.engine.delete_letters_to_erased_customers().await.unwrap();
+    assert_eq!(kinds(&kit).await, [LetterKind::Receipt; 2]);
+    erase_customer(&kit.database, erased["id"].as_str().unwrap());
+    kit.engine.delete_letters_to_erased_customers().await.unwrap();
+    let left = letters(&kit).await;
+    assert_eq!(left.len(), 1);
+    let shown = kit.engine.shown_letter(left[0].id).await.unwrap();
+    assert_eq!(shown.address.as_deref(), Some("budi@example.com"));
 }
 
 async fn webhooks_that_fail_for_an_hour_are_told_once_for_each_stretch(kit: Arc<Kit>) {
@@ -114,11 +188,7 @@ async fn webhooks_that_fail_for_an_hour_are_told_once_for_each_stretch(kit: Arc<
     }
     send_to(&kit, &relay);
     kit.may_leave_deliveries_due();
-    let pay = async || {
-        let payment = pending_qris(&project, 15_000).await;
-        simulate_paid(&project, &payment).await;
-    };
-    pay().await;
+    pay(&project).await;
     // The next attempt is due some time after the record of the one before, so that is waited for.
     let event = newest_event(&project).await;
     wait_for_attempts(&kit, &event, 1).await;
@@ -136,11 +206,42 @@ async fn webhooks_that_fail_for_an_hour_are_told_once_for_each_stretch(kit: Arc<
     until(async || kit.store.letter_alerts("").await.unwrap().is_empty()).await;
     assert_eq!(kinds(&kit).await, [LetterKind::WebhookFailing], "once for the stretch");
     receiver.answer(Answer::Status(500));
-    pay().await;
+    pay(&project).await;
     wait_for_attempts(&kit, &newest_event(&project).await, 1).await;
     kit.clock.advance(HOUR + MINUTE);
     relay.has(2).await;
     assert_eq!(kinds(&kit).await, [LetterKind::WebhookFailing; 2]);
+}
+
+async fn pay(project: &TestProject) {
+    let payment = pending_qris(project, 15_000).await;
+    simulate_paid(project, &payment).await;
+}
+
+async fn an_old_webhook_that_is_sent_again_has_not_failed_for_an_hour(kit: Arc<Kit>) {
+    let relay = Relay::start().await;
+    let (well, receiver) = kit.hooked(Answer::Status(200)).await;
+    let (failing, _receiver) = kit.hooked(Answer::Status(500)).await;
+    for (project, email) in [(&well, "well@example.com"), (&failing, "failing@example.com")] {
+        Person::member(&kit, project.id, Role::Owner, email).await;
+    }
+    send_to(&kit, &relay);
+    kit.may_leave_deliveries_due();
+    for project in [&well, &failing] {
+        pay(project).await;
+        wait_for_attempts(&kit, &newest_event(project).await, 1).await;
+    }
+    kit.clock.advance(HOUR - MINUTE);
+    receiver.answer(Answer::Status(500));
+    let event = newest_event(&well).await;
+    kit.engine.resend(well.id, event.parse().unwrap()).await.unwrap();
+    wait_for_attempts(&kit, &event, 2).await;
+    kit.clock.advance(2 * MINUTE);
+    // The same look finds both: what was caused an hour ago, and failed for the first time just now.
+    assert_eq!(relay.has(1).await[0].to, "failing@example.com");
+    assert_eq!(kinds(&kit).await, [LetterKind::WebhookFailing]);
+    kit.clock.advance(HOUR);
+    assert_eq!(relay.has(2).await[1].to, "well@example.com");
 }
 
 /// A letter is caused by its change: a change that is refused causes none.
@@ -161,6 +262,11 @@ async fn a_change_that_is_refused_queues_no_letter() {
             assert_eq!(owner.post(&path, &invite).await.status, 200);
         }
         assert_eq!(kinds(&kit).await, [LetterKind::Invitation], "a form that is sent twice invites once");
+        kit.clock.advance(MINUTE);
+        let english = [("email", "dewi@example.com"), ("role", "viewer")];
+        assert_eq!(owner.post(&format!("{path}?lang=en"), &english).await.status, 200);
+        let languages: Vec<Language> = letters(&kit).await.into_iter().map(|letter| letter.language).collect();
+        assert_eq!(languages, [Language::Indonesian, Language::English], "that of the page of who invites");
     })
     .await;
 }

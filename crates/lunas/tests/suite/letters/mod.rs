@@ -1,5 +1,6 @@
 //! Letters: which are queued, how they look, who gets them, and how they reach a relay.
 
+mod banks;
 mod bounds;
 mod causes;
 mod choices;

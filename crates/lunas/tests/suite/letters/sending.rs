@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use demobank::Style;
 use domain::{
     access::Role,
     letter_queue::LetterState,
@@ -11,7 +12,7 @@ use gateway::SendLimits;
 use testkit::{Kit, Manner, Relay, on_every_database, on_sqlite_alone};
 
 use crate::support::{
-    letters::{letters, link_with_email, pay_as, send_by, send_to, set_up, states, with_receipts},
+    letters::{Shop, letters, send_by, send_to, set_up, states},
     people::{Person, desk, make},
     wait::{until, until_within},
 };
@@ -136,12 +137,10 @@ async fn a_relay_that_hangs_holds_nothing_up_for_ever(kit: Arc<Kit>) {
 async fn a_relay_that_was_down_for_a_day_gets_every_letter_once_and_no_storm(kit: Arc<Kit>) {
     const LETTERS: usize = 40;
     let relay = Relay::with(Manner::Away).await;
-    let project = kit.sandbox().await;
-    with_receipts(&kit, &project).await;
+    let shop = Shop::with_receipts(&kit, Style::BCA).await;
     set_up(&kit, relay.mailer());
-    let link = link_with_email(&project).await;
     for number in 0..LETTERS {
-        pay_as(&kit, &project, &link, &format!("pelanggan-{number}@example.com")).await;
+        shop.sell_to(&kit, &format!("pelanggan-{number}@example.com")).await;
     }
     kit.deliver(SendLimits::default());
     until(async || relay.connections() > 0).await;
@@ -174,15 +173,13 @@ async fn without_mail_no_letter_is_queued(kit: Arc<Kit>) {
 
 async fn no_address_or_name_ends_a_header_early(kit: Arc<Kit>) {
     let relay = Relay::start().await;
-    let project = kit.sandbox().await;
-    with_receipts(&kit, &project).await;
+    let shop = Shop::with_receipts(&kit, Style::BCA).await;
     send_to(&kit, &relay);
-    let link = link_with_email(&project).await;
     // Links take any text with an @ for an address; what no mail can go to is told, and never sent anywhere else.
     for odd in ["a@b>,<x@y.example", "\"a b\"@example.com", &format!("{}@example.com", "a".repeat(200))] {
-        pay_as(&kit, &project, &link, odd).await;
+        shop.sell_to(&kit, odd).await;
     }
-    pay_as(&kit, &project, &link, "siti@example.com").await;
+    shop.sell_to(&kit, "siti@example.com").await;
     let taken = relay.has(1).await;
     until(async || states(&kit).await.iter().all(|state| *state != "waiting")).await;
     assert_eq!(taken.len(), 1, "{taken:?}");

@@ -2,9 +2,11 @@
 
 use domain::{
     access::Role,
-    audit::{Actor, Deed},
+    audit::{Actor, AuditLine, Deed},
+    id::ProjectId,
 };
 use engine::Window;
+use store::{AuditFilter, Store};
 use testkit::{Kit, Reply, TestProject};
 
 use crate::support::{
@@ -80,7 +82,13 @@ pub(crate) fn link_in(kit: &Kit, page: &Reply) -> String {
 
 /// Who did a deed of that kind, and to what, by the audit log.
 pub(crate) async fn audited(kit: &Kit, deed: Deed) -> Vec<(Actor, String)> {
-    let window = Window { offset: 0, limit: 1_000 };
-    let lines = kit.store.audit(None, window).await.unwrap().items;
+    let lines = audit_log(&kit.store, None).await;
     lines.into_iter().filter(|line| line.deed == deed).map(|line| (line.actor, line.subject)).collect()
+}
+
+/// The audit log of a project, or of the whole installation, newest first.
+pub(crate) async fn audit_log(store: &Store, project: Option<ProjectId>) -> Vec<AuditLine> {
+    let window = Window { offset: 0, limit: 1_000 };
+    let listed = store.audit_list(project, &AuditFilter::default(), window).await.unwrap();
+    listed.items.into_iter().map(|sealed| sealed.line).collect()
 }

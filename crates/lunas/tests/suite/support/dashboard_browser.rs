@@ -10,6 +10,7 @@ use domain::{
     id::{BankAccountId, ProjectId},
     key_networks::KeyNetworks,
     key_rights::KeyRights,
+    language::Language,
     method::Method,
     money::Rupiah,
     project::{Environment, MerchantProfile},
@@ -197,7 +198,7 @@ async fn people(kit: &Kit, project: &TestProject, owner: &User) -> Vec<(&'static
     let person = Person::signed_in(kit, owner.clone()).await;
     let visit = kit.engine.visit(&person.token().unwrap(), String::new(), false).await.unwrap().unwrap();
     let own = kit.engine.desk(&visit, project.id).await.unwrap();
-    let (invite, token) = own.invite("guest@toko.test", Role::Viewer, None).await.unwrap();
+    let (invite, token) = own.invite("guest@toko.test", Role::Viewer, Language::Indonesian, None).await.unwrap();
     vec![
         ("{invite}", invite.id.to_string()),
         ("{token}", token.reveal()),

@@ -1,5 +1,6 @@
 //! What tests of letters share: mail that goes to a relay of the test, and ways to cause letters.
 
+use demobank::{Knobs, Payment, Style};
 use domain::letter_queue::QueuedLetter;
 use engine::{Mail, Window};
 use gateway::{Mailer, SendLimits};
@@ -8,9 +9,10 @@ use store::LetterFilter;
 use testkit::{Kit, Relay, TestProject};
 
 use crate::support::{
+    banks::{Contracted, contracted, number},
     customer::{Customer, link_path, payment_of},
     links::create_link,
-    payments::simulate_paid,
+    payments::{fetch, simulate_paid},
 };
 
 /// Has letters sent to the relay, and starts to send.
@@ -44,7 +46,7 @@ pub(crate) async fn link_with_email(project: &TestProject) -> Value {
     create_link(project, json!({ "allow_multiple_payments": true, "customer_fields": { "email": true } })).await
 }
 
-/// A customer who leaves that address pays through the link.
+/// A customer who leaves that address pays through the link of a sandbox.
 pub(crate) async fn pay_as(kit: &Kit, project: &TestProject, link: &Value, email: &str) -> Value {
     let answers = [("method", "qris"), ("email", email)];
     let reply = Customer::of(kit).choose_at(&link_path(link), &answers).await;
@@ -56,4 +58,42 @@ pub(crate) async fn pay_as(kit: &Kit, project: &TestProject, link: &Value, email
 pub(crate) async fn with_receipts(kit: &Kit, project: &TestProject) {
     let switched = store::LetterWrite::ReceiptsSwitched { project_id: project.id, are_on: true };
     kit.store.commit(switched.into()).await.unwrap();
+}
+
+/// A production shop, whose customers pay by a number at a bank. Unlike a sandbox it writes to everybody.
+pub(crate) struct Shop {
+    pub(crate) contracted: Contracted,
+    link: Value,
+}
+
+impl Shop {
+    /// A shop that sends no receipts.
+    pub(crate) async fn new(kit: &Kit, style: Style) -> Shop {
+        let contracted = contracted(kit, style).await;
+        let link = link_with_email(&contracted.project).await;
+        Shop { contracted, link }
+    }
+
+    pub(crate) async fn with_receipts(kit: &Kit, style: Style) -> Shop {
+        let shop = Shop::new(kit, style).await;
+        with_receipts(kit, &shop.contracted.project).await;
+        shop
+    }
+
+    /// A customer who leaves that address pays through the link.
+    pub(crate) async fn sell_to(&self, kit: &Kit, email: &str) -> Value {
+        let method = format!("virtual_account:{}", self.contracted.method.bank().unwrap().code());
+        let answers = [("method", method.as_str()), ("email", email)];
+        let reply = Customer::of(kit).choose_at(&link_path(&self.link), &answers).await;
+        self.pay(&payment_of(&self.contracted.project, &reply).await).await
+    }
+
+    /// The customer of a payment pays it.
+    pub(crate) async fn pay(&self, payment: &Value) -> Value {
+        let money = Payment::of(number(payment), payment["amount"].as_i64().unwrap());
+        self.contracted.bank.pay(&self.contracted.contract, money, Knobs::default()).await;
+        let paid = fetch(&self.contracted.project, payment).await;
+        assert_eq!(paid["status"], "paid", "{paid}");
+        paid
+    }
 }

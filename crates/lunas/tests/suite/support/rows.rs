@@ -4,6 +4,8 @@ use domain::id::{kind, of_bytes};
 use rusqlite::types::Value as Cell;
 use testkit::{Cluster, Database};
 
+use crate::support::short_ids::short;
+
 /// Every row of every table, sorted, so that two reads of an unchanged database are equal.
 pub(crate) fn rows(database: &Database) -> Vec<String> {
     let mut rows = match database {
@@ -27,6 +29,23 @@ pub(crate) fn rows(database: &Database) -> Vec<String> {
     };
     rows.sort();
     rows
+}
+
+/// Runs a statement beside the server, as somebody does who reaches the database by hand.
+pub(crate) fn run_by_hand(database: &Database, sql: &str) {
+    match database {
+        Database::Sqlite(path) => rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap(),
+        Database::Postgres { url } => drop(Cluster::shared().run(url, sql).unwrap()),
+    }
+}
+
+/// Deletes what is stored of the customer of a payment, as an operator would who is asked to.
+pub(crate) fn erase_customer(database: &Database, payment: &str) {
+    let id = match database {
+        Database::Sqlite(_) => short(payment),
+        Database::Postgres { .. } => format!("'{payment}'"),
+    };
+    run_by_hand(database, &format!("DELETE FROM checkouts WHERE payment_id = {id}"));
 }
 
 fn select(connection: &rusqlite::Connection, sql: &str) -> Vec<Vec<String>> {

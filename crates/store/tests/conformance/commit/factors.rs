@@ -24,7 +24,7 @@ pub(super) fn refused_about_factors(guard: Guard, project: &Project, owner: &Use
             FactorWrite::LiftAsked { user_id: none, lift_at: NOW },
             FactorWrite::LiftRefused { user_id: own, at: NOW },
             FactorWrite::Lifted { user_id: own, at: NOW },
-            FactorWrite::Required { project_id: project.id, required: true, by: none },
+            FactorWrite::Required { project_id: project.id, required: true, by: none, at: NOW },
         ]),
         _ => writes([
             FactorWrite::CodeAccepted { user_id: own, step: 7 },

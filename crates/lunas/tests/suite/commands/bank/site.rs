@@ -11,12 +11,13 @@ use engine::{Engine, SecretKey, Settings, SystemClock};
 use gateway::snap::PrivateKey;
 use secrecy::ExposeSecret;
 use serde_json::Value;
-use store::{Store, Window};
+use store::Store;
 use testkit::{Cluster, Database, Program, Ran, Running};
 
 use crate::support::{
     bank_keys::public_bank_key,
     commands::{program, secret_key},
+    dashboard::audit_log,
 };
 
 pub(super) struct Site {
@@ -122,9 +123,9 @@ impl Site {
     /// The audit log, newest first.
     pub(super) async fn audit(&self) -> Vec<AuditLine> {
         let store = self.store().await;
-        let listed = store.audit(None, Window { offset: 0, limit: 100 }).await.unwrap();
+        let log = audit_log(&store, None).await;
         store.close().await;
-        listed.items
+        log
     }
 }
 

@@ -7,11 +7,11 @@ use demobank::{BankServices, Fault, Habits, Merchant, Service};
 use domain::audit::Deed;
 use engine::{Clock, SystemClock};
 use serde_json::{Value, json};
-use store::{Store, Window};
+use store::Store;
 use testkit::{Program, Ran};
 
 use super::site::id;
-use crate::support::{bank_keys::public_bank_key, commands::dev};
+use crate::support::{bank_keys::public_bank_key, commands::dev, dashboard::audit_log};
 
 /// A bank that gives everybody the same answer.
 async fn bank(status: StatusCode, answer: Value) -> String {
@@ -89,7 +89,7 @@ async fn a_test_says_which_part_failed_and_what_to_check() {
     }
     assert_eq!(running.terminate(), Some(0));
     let store = Store::open_sqlite(&program.data().join("lunas.db")).await.unwrap();
-    let lines = store.audit(None, Window { offset: 0, limit: 100 }).await.unwrap().items;
+    let lines = audit_log(&store, None).await;
     store.close().await;
     assert_eq!(lines.iter().filter(|line| line.deed == Deed::BankAccountTested).count(), 9);
     assert!(lines.iter().all(|line| !line.detail.contains("quiet")));
