@@ -8,6 +8,8 @@ namespace Lunas;
 final class Lunas
 {
     public readonly Payments $payments;
+    public readonly Refunds $refunds;
+    public readonly Banks $banks;
     public readonly Links $links;
     public readonly Balances $balance;
     public readonly Receipts $receipts;
@@ -35,6 +37,8 @@ final class Lunas
     ) {
         $transport = new Transport($baseUrl, $apiKey, $language, $timeoutSeconds, $maxRetries, $maxRetrySeconds);
         $this->payments = new Payments($transport, $projectId);
+        $this->refunds = new Refunds($transport, $projectId);
+        $this->banks = new Banks($transport, $projectId);
         $this->links = new Links($transport, $projectId);
         $this->balance = new Balances($transport, $projectId);
         $this->receipts = new Receipts($transport, $projectId);

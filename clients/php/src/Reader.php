@@ -54,6 +54,7 @@ final class Reader
             // Only what an event is about has several shapes.
             return match (strtok($json['type'] ?? '', '.')) {
                 'payment' => self::read(Payment::class, $value),
+                'refund' => self::read(Refund::class, $value),
                 'apikey' => self::read(RevokedApiKey::class, $value),
                 default => $value,
             };

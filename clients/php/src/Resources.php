@@ -121,6 +121,74 @@ final class Payments extends Endpoint
     }
 }
 
+/** Money back to customers. */
+final class Refunds extends Endpoint
+{
+    /**
+     * Gives back all that is left, or $amount. Needs a key with the right `refunds`.
+     *
+     * @param ?array{bank: string, account_number: string, account_name?: string} $destination
+     * @param ?array<string, string> $metadata
+     * @param ?string $idempotency_key generated if you give none; give your own to repeat a create after a restart
+     */
+    public function create(
+        string $payment_id,
+        ?int $amount = null,
+        ?string $reason = null,
+        ?array $destination = null,
+        ?array $metadata = null,
+        ?string $idempotency_key = null,
+    ): Refund {
+        $body = ['amount' => $amount, 'reason' => $reason, 'destination' => $destination];
+        $body['metadata'] = $metadata === null ? null : (object) $metadata;
+        $path = self::path('payments', $payment_id, '/refunds');
+        return Reader::read(Refund::class, $this->transport->send('POST', $path, [], $body, $idempotency_key ?? Transport::randomKey()));
+    }
+
+    /** @return Listing<Refund> */
+    public function list(
+        ?int $page = null,
+        ?int $page_size = null,
+        ?string $payment_id = null,
+        ?string $status = null,
+        ?string $created_from = null,
+        ?string $created_to = null,
+    ): Listing {
+        return $this->page(Refund::class, '/v1/refunds', get_defined_vars());
+    }
+
+    /** @return \Generator<int, Refund> */
+    public function all(
+        ?string $payment_id = null,
+        ?string $status = null,
+        ?string $created_from = null,
+        ?string $created_to = null,
+    ): \Generator {
+        return $this->pages(get_defined_vars());
+    }
+
+    public function get(string $id): Refund
+    {
+        return $this->read(Refund::class, self::path('refunds', $id));
+    }
+
+    /** Works until something was sent. Needs a key with the right `refunds`. */
+    public function cancel(string $id): Refund
+    {
+        return Reader::read(Refund::class, $this->transport->send('POST', self::path('refunds', $id, '/cancel')));
+    }
+}
+
+/** The banks that refunds by transfer reach. */
+final class Banks extends Endpoint
+{
+    /** @return Listing<Bank> */
+    public function list(?int $page = null, ?int $page_size = null): Listing
+    {
+        return $this->page(Bank::class, '/v1/banks', get_defined_vars());
+    }
+}
+
 final class Links extends Endpoint
 {
     /**
@@ -229,11 +297,16 @@ final class Receipts extends Endpoint
         return Reader::read(Receipt::class, $this->transport->send('POST', self::path('receipts', $id, '/accept'), [], $body));
     }
 
-    /** Needs a key with the right `held-money`. */
-    public function return(string $id, string $note): Receipt
+    /**
+     * Needs a key with the right `held-money`; to have the money sent to a $destination, `refunds` too.
+     *
+     * @param ?array{bank: string, account_number: string, account_name?: string} $destination
+     */
+    public function return(string $id, string $note, ?array $destination = null): Receipt
     {
         $path = self::path('receipts', $id, '/return');
-        return Reader::read(Receipt::class, $this->transport->send('POST', $path, [], ['note' => $note]));
+        $body = ['note' => $note, 'destination' => $destination];
+        return Reader::read(Receipt::class, $this->transport->send('POST', $path, [], $body));
     }
 }
 
@@ -297,5 +370,15 @@ final class Sandbox extends Endpoint
         $body = ['outcome' => $outcome, 'amount' => $amount, 'paid_at' => $paid_at, 'receipt_id' => $receipt_id];
         $path = self::path('sandbox/payments', $payment_id, '/simulate');
         return Reader::read(Payment::class, $this->transport->send('POST', $path, [], $body));
+    }
+    /**
+     * Does what the answer of a bank does.
+     *
+     * @param string $outcome succeeded, failed or returned
+     */
+    public function simulateRefund(string $refund_id, string $outcome): Refund
+    {
+        $path = self::path('sandbox/refunds', $refund_id, '/simulate');
+        return Reader::read(Refund::class, $this->transport->send('POST', $path, [], ['outcome' => $outcome]));
     }
 }

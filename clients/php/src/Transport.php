@@ -69,7 +69,7 @@ final class Transport
         $options = ['method' => $method];
         if ($body !== null) {
             $headers[] = 'Content-Type: application/json';
-            $options['content'] = json_encode(self::given($body), JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE);
+            $options['content'] = json_encode((object) self::given($body), JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE);
         }
         $search = http_build_query(self::given($query));
         $url = $this->baseUrl . $path . ($search === '' ? '' : "?$search");

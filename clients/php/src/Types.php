@@ -10,6 +10,7 @@ final class Payment
 {
     /**
      * @param string $status pending, processing, paid, failed, expired or cancelled; a project can choose succeeded for paid
+     * @param int $refunded_amount what was given back of it
      * @param ?array<string, string> $metadata
      * @param ?int $quantity of links with `quantity_max`: how many; `amount` is for all of them
      * @param ?HeldReceipt $receipt in the event `payment.held`: the money
@@ -24,6 +25,7 @@ final class Payment
         public readonly string $fee_bearer,
         public readonly int $fee_amount,
         public readonly int $merchant_net,
+        public readonly int $refunded_amount,
         public readonly string $status,
         public readonly string $checkout_url,
         public readonly PaymentMethod $payment_method,
@@ -170,7 +172,76 @@ final class Balance
         public readonly int $available,
         public readonly int $pending,
         public readonly int $unapplied,
+        public readonly int $refunding,
         public readonly string $as_of,
+    ) {
+    }
+}
+
+/** Money back to a customer. */
+final class Refund
+{
+    /**
+     * @param ?string $payment_id null for held money that is returned
+     * @param ?string $receipt_id the held money; null for a refund of a payment
+     * @param string $status requires_action, pending, succeeded, failed, cancelled or returned
+     * @param ?string $pending_reason awaiting_approval, insufficient_balance or processing
+     * @param string $road qris or transfer
+     * @param ?string $claim_url only while it `requires_action`, and for keys with the right `refunds`
+     * @param ?array<string, string> $metadata
+     */
+    public function __construct(
+        public readonly string $id,
+        public readonly ?string $payment_id,
+        public readonly ?string $receipt_id,
+        public readonly string $project_id,
+        public readonly int $amount,
+        public readonly string $currency,
+        public readonly string $status,
+        public readonly ?string $pending_reason,
+        public readonly string $road,
+        public readonly ?string $reason,
+        public readonly ?RefundDestination $destination,
+        public readonly ?string $claim_url,
+        public readonly ?string $bank_reference,
+        public readonly ?string $failure_reason,
+        public readonly ?array $metadata,
+        public readonly string $created_at,
+        public readonly string $updated_at,
+        public readonly ?string $succeeded_at,
+    ) {
+    }
+}
+
+final class RefundDestination
+{
+    /** @param ?string $account_name as the bank says it; null until it has */
+    public function __construct(
+        public readonly string $bank,
+        public readonly string $last_four,
+        public readonly ?string $account_name,
+    ) {
+    }
+}
+
+final class Bank
+{
+    /** @param list<BankRail> $rails */
+    public function __construct(
+        public readonly string $code,
+        public readonly string $name,
+        #[ListOf(BankRail::class)] public readonly array $rails,
+    ) {
+    }
+}
+
+/** A way in which a transfer reaches a bank, and the amounts that it takes. */
+final class BankRail
+{
+    public function __construct(
+        public readonly string $rail,
+        public readonly int $least,
+        public readonly int $most,
     ) {
     }
 }
@@ -203,6 +274,7 @@ final class ReceiptDecision
     public function __construct(
         public readonly ?string $payment_id,
         public readonly ?int $difference,
+        public readonly ?string $refund_id,
         public readonly string $note,
         public readonly ?string $decided_by,
         public readonly string $decided_at,
@@ -224,14 +296,15 @@ final class HeldReceipt
 final class Event
 {
     /**
-     * @param string $type apikey.deleted, about a key; or payment.paid, payment.failed, …, about a payment
-     * @param Payment|RevokedApiKey|array<string, mixed> $data an array only of types that this client does not know
+     * @param string $type apikey.deleted, about a key; refund.succeeded, …, about a refund; or payment.paid, payment.failed, …, about
+     *     a payment
+     * @param Payment|Refund|RevokedApiKey|array<string, mixed> $data an array only of types that this client does not know
      */
     public function __construct(
         public readonly string $id,
         public readonly string $type,
         public readonly string $created_at,
-        public readonly Payment|RevokedApiKey|array $data,
+        public readonly Payment|Refund|RevokedApiKey|array $data,
     ) {
     }
 }

@@ -9,12 +9,17 @@ declare(strict_types=1);
 
 require __DIR__ . '/../autoload.php';
 
-use Lunas\{Balances, Events, Keys, Links, Payments, Receipts, Sandbox};
+use Lunas\{Balances, Banks, Events, Keys, Links, Payments, Receipts, Refunds, Sandbox};
 
 const METHODS = [
     'createPayment' => [Payments::class, 'create'],
     'listPayments' => [Payments::class, 'list'],
     'getPayment' => [Payments::class, 'get'],
+    'createRefund' => [Refunds::class, 'create'],
+    'listRefunds' => [Refunds::class, 'list'],
+    'getRefund' => [Refunds::class, 'get'],
+    'cancelRefund' => [Refunds::class, 'cancel'],
+    'listBanks' => [Banks::class, 'list'],
     'createPaymentLink' => [Links::class, 'create'],
     'listPaymentLinks' => [Links::class, 'list'],
     'getPaymentLink' => [Links::class, 'get'],
@@ -28,6 +33,7 @@ const METHODS = [
     'getEvent' => [Events::class, 'get'],
     'revokeApiKey' => [Keys::class, 'revoke'],
     'simulatePayment' => [Sandbox::class, 'simulate'],
+    'simulateRefund' => [Sandbox::class, 'simulateRefund'],
 ];
 /** For people who are signed in; a key gets 403. */
 const SESSION_ONLY = ['listApiKeys', 'createApiKey', 'getProject', 'listAuditLines'];

@@ -104,6 +104,31 @@ function money(Lunas $lunas, array $order, Payment $payment): void
     equal($lunas->balance->get(at: $payment->created_at)->as_of, $payment->created_at);
 }
 
+function refunds(Lunas $lunas, Payment $payment, string $reference): void
+{
+    $wanted = ['payment_id' => $payment->id, 'amount' => 5000, 'reason' => 'damaged', 'idempotency_key' => "$reference-back"];
+    $refunding = $lunas->balance->get()->refunding;
+    $part = $lunas->refunds->create(...$wanted);
+    equal([$part->payment_id, $part->amount, $part->road, $part->reason], [$payment->id, 5000, 'qris', 'damaged']);
+    equal($lunas->refunds->create(...$wanted)->id, $part->id);
+    $other = ['amount' => null] + $wanted;
+    fails(409, 'IDEMPOTENCY_CONFLICT', fn () => $lunas->refunds->create(...$other));
+    fails(409, 'CONFLICT', fn () => $lunas->refunds->create($payment->id, amount: $payment->amount));
+    equal($lunas->sandbox->simulateRefund($part->id, outcome: 'succeeded')->status, 'succeeded');
+    equal($lunas->payments->get($payment->id)->refunded_amount, 5000);
+    fails(409, 'CONFLICT', fn () => $lunas->refunds->cancel($part->id));
+    [$bank] = $lunas->banks->list(page_size: 1)->data;
+    $destination = ['bank' => $bank->code, 'account_number' => '0123456789', 'account_name' => 'Siti'];
+    $transfer = $lunas->refunds->create($payment->id, amount: 1903, destination: $destination, metadata: ['ticket' => '7']);
+    equal([$transfer->road, $transfer->destination->last_four, $transfer->metadata], ['transfer', '6789', ['ticket' => '7']]);
+    equal($lunas->refunds->cancel($transfer->id)->status, 'cancelled');
+    equal(ids($lunas->refunds->list(payment_id: $payment->id, status: 'succeeded')->data), [$part->id]);
+    equal(ids($lunas->refunds->all(payment_id: $payment->id)), [$transfer->id, $part->id]);
+    equal($lunas->refunds->get($part->id)->status, 'succeeded');
+    fails(404, 'RESOURCE_NOT_FOUND', fn () => $lunas->refunds->get('rfd_unknown'));
+    equal($lunas->balance->get()->refunding, $refunding);
+}
+
 function events(Lunas $lunas, Payment $payment): void
 {
     [$newest] = $lunas->events->list(type: 'payment.paid', page_size: 1)->data;
@@ -160,6 +185,7 @@ links($lunas, $reference);
 money($lunas, $order, $payment);
 equal(webhook_of($receiver, $payment)->type, 'payment.paid');
 fclose($receiver);
+refunds($lunas, $payment, $reference);
 events($lunas, $payment);
 keys($lunas);
 prices_and_the_way_back($lunas, $order);

@@ -58,8 +58,8 @@ function payment(string $id = 'pay_1'): array
     $texts = array_fill_keys(['name', 'email', 'phone', 'address'], '');
     return ORDER + [
         'id' => $id, 'payment_link_id' => null, 'project_id' => 'prj_1', 'currency' => 'IDR', 'fee_bearer' => 'merchant',
-        'fee_amount' => 105, 'merchant_net' => 14895, 'status' => 'pending', 'checkout_url' => 'https://pay.example.com/pay/1',
-        'instructions' => ['qr_string' => '000201', 'qr_image_url' => 'data:'], 'customer' => $texts,
+        'fee_amount' => 105, 'merchant_net' => 14895, 'refunded_amount' => 0, 'status' => 'pending',
+        'checkout_url' => 'https://pay.example.com/pay/1', 'instructions' => ['qr_string' => '000201', 'qr_image_url' => 'data:'], 'customer' => $texts,
         'checkout_context' => ['location' => [], 'device' => []], 'expires_at' => '2026-11-15T06:40:51.760Z', 'paid_at' => null,
         'created_at' => '2026-11-15T06:25:51.760Z', 'member_of_a_later_version' => ['x' => 1],
     ];
@@ -67,7 +67,7 @@ function payment(string $id = 'pay_1'): array
 
 const BALANCE = [
     'project_id' => 'prj_1', 'environment' => 'sandbox', 'currency' => 'IDR', 'available' => 1, 'pending' => 2, 'unapplied' => 3,
-    'as_of' => '2026-11-15T06:40:51.760Z',
+    'refunding' => 0, 'as_of' => '2026-11-15T06:40:51.760Z',
 ];
 const RECEIPT = [
     'id' => 'rcp_1', 'project_id' => 'prj_1', 'payment_id' => 'pay_1', 'amount' => 1, 'currency' => 'IDR', 'reason' => 'too_late',
@@ -196,7 +196,7 @@ $tests = [
             same('Toko ☕ 100%s', verifyWebhook(body(), $header, SECRET)->data->customer->name);
         }
         same('evt_1', verifyWebhook(body(), at($now - 1000), SECRET, toleranceSeconds: 2000)->id);
-        $unknown = json_encode(['id' => 'evt_2', 'type' => 'refund.made', 'created_at' => '', 'data' => ['id' => 'x']]);
+        $unknown = json_encode(['id' => 'evt_2', 'type' => 'payout.paid', 'created_at' => '', 'data' => ['id' => 'x']]);
         same(['id' => 'x'], verifyWebhook($unknown, at($now, sign(SECRET, $now, $unknown)), SECRET)->data);
     },
     'a webhook that is not ours is refused, and the code says why' => function (): void {

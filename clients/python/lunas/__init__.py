@@ -3,7 +3,7 @@
 from typing import Optional
 
 from .errors import LunasError
-from .resources import Balances, Events, Keys, Links, Payments, Receipts, Sandbox
+from .resources import Balances, Banks, Events, Keys, Links, Payments, Receipts, Refunds, Sandbox
 from .transport import Transport
 from .types import Language
 from .webhook import verify_webhook
@@ -34,6 +34,8 @@ class Lunas:
             max_retry_seconds=max_retry_seconds,
         )
         self.payments = Payments(transport, project_id)
+        self.refunds = Refunds(transport, project_id)
+        self.banks = Banks(transport, project_id)
         self.links = Links(transport, project_id)
         self.balance = Balances(transport, project_id)
         self.receipts = Receipts(transport, project_id)

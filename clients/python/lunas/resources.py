@@ -8,10 +8,12 @@ from .transport import Transport
 from .types import (
     AllowedMethod,
     Balance,
+    BankListing,
     CustomerFieldsBody,
     Event,
     EventListing,
     EventType,
+    GivenDestination,
     Metadata,
     MethodType,
     Outcome,
@@ -24,6 +26,10 @@ from .types import (
     Receipt,
     ReceiptListing,
     ReceiptState,
+    Refund,
+    RefundListing,
+    RefundOutcome,
+    RefundStatus,
     RevokedApiKey,
 )
 
@@ -139,6 +145,71 @@ class Payments(Resource):
 
     def get(self, id: str) -> Payment:
         return cast(Payment, self._get(_path("payments", id)))
+
+
+class Refunds(Resource):
+    """Money back to customers."""
+
+    def create(
+        self,
+        payment_id: str,
+        *,
+        amount: Optional[int] = None,
+        reason: Optional[str] = None,
+        destination: Optional[GivenDestination] = None,
+        metadata: Optional[Metadata] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Refund:
+        """Gives back all that is left, or `amount`. Needs a key with the right `refunds`."""
+        body = {"amount": amount, "reason": reason, "destination": destination, "metadata": metadata}
+        path, key = _path("payments", payment_id, "/refunds"), idempotency_key or str(uuid.uuid4())
+        return cast(Refund, self._transport.send("POST", path, body=body, idempotency_key=key))
+
+    def list(
+        self,
+        *,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+        payment_id: Optional[str] = None,
+        status: Optional[RefundStatus] = None,
+        created_from: Optional[str] = None,
+        created_to: Optional[str] = None,
+    ) -> RefundListing:
+        filters = {"payment_id": payment_id, "status": status, "created_from": created_from, "created_to": created_to}
+        return cast(RefundListing, self._get("/v1/refunds", page=page, page_size=page_size, **filters))
+
+    def all(
+        self,
+        *,
+        payment_id: Optional[str] = None,
+        status: Optional[RefundStatus] = None,
+        created_from: Optional[str] = None,
+        created_to: Optional[str] = None,
+    ) -> Iterator[Refund]:
+        return _all_pages(
+            lambda page: self.list(
+                page=page,
+                page_size=PAGE_SIZE_MOST,
+                payment_id=payment_id,
+                status=status,
+                created_from=created_from,
+                created_to=created_to,
+            )
+        )
+
+    def get(self, id: str) -> Refund:
+        return cast(Refund, self._get(_path("refunds", id)))
+
+    def cancel(self, id: str) -> Refund:
+        """Works until something was sent. Needs a key with the right `refunds`."""
+        return cast(Refund, self._transport.send("POST", _path("refunds", id, "/cancel")))
+
+
+class Banks(Resource):
+    """The banks that refunds by transfer reach."""
+
+    def list(self, *, page: Optional[int] = None, page_size: Optional[int] = None) -> BankListing:
+        return cast(BankListing, self._get("/v1/banks", page=page, page_size=page_size))
 
 
 class Links(Resource):
@@ -267,9 +338,10 @@ class Receipts(Resource):
         body = {"note": note, "payment_id": payment_id, "accept_difference": accept_difference}
         return cast(Receipt, self._transport.send("POST", _path("receipts", id, "/accept"), body=body))
 
-    def return_(self, id: str, *, note: str) -> Receipt:
-        """Needs a key with the right `held-money`."""
-        return cast(Receipt, self._transport.send("POST", _path("receipts", id, "/return"), body={"note": note}))
+    def return_(self, id: str, *, note: str, destination: Optional[GivenDestination] = None) -> Receipt:
+        """Needs a key with the right `held-money`; to have the money sent to a `destination`, `refunds` too."""
+        body = {"note": note, "destination": destination}
+        return cast(Receipt, self._transport.send("POST", _path("receipts", id, "/return"), body=body))
 
 
 class Events(Resource):
@@ -329,3 +401,8 @@ class Sandbox(Resource):
         """Does what a bank's notification does."""
         body = {"outcome": outcome, "amount": amount, "paid_at": paid_at, "receipt_id": receipt_id}
         return cast(Payment, self._transport.send("POST", _path("sandbox/payments", payment_id, "/simulate"), body=body))
+
+    def simulate_refund(self, refund_id: str, *, outcome: RefundOutcome) -> Refund:
+        """Does what the answer of a bank does."""
+        path = _path("sandbox/refunds", refund_id, "/simulate")
+        return cast(Refund, self._transport.send("POST", path, body={"outcome": outcome}))

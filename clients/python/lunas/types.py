@@ -16,11 +16,19 @@ Language = Literal["id", "en"]
 Metadata = Dict[str, str]
 MethodType = Literal["qris", "virtual_account"]
 Outcome = Literal["paid", "failed", "processing", "expired"]
+RefundOutcome = Literal["succeeded", "failed", "returned"]
 PaymentEventType = Literal["payment.paid", "payment.failed", "payment.expired", "payment.cancelled", "payment.held"]
-EventType = Literal[PaymentEventType, Literal["apikey.deleted"]]
+RefundEventType = Literal[
+    "refund.requires_action", "refund.succeeded", "refund.failed", "refund.cancelled", "refund.returned"
+]
+EventType = Literal[PaymentEventType, RefundEventType, Literal["apikey.deleted"]]
 # `succeeded` in place of `paid` where the project chose that word.
 PaymentStatus = Literal["pending", "processing", "paid", "succeeded", "failed", "expired", "cancelled"]
 PaymentLinkStatus = Literal["active", "cancelled", "inactive"]
+Rail = Literal["intrabank", "bi_fast", "online", "skn", "rtgs", "wallet"]
+PendingReason = Literal["awaiting_approval", "insufficient_balance", "processing"]
+RefundRoad = Literal["qris", "transfer"]
+RefundStatus = Literal["requires_action", "pending", "succeeded", "failed", "cancelled", "returned"]
 ReceiptState = Literal["held", "accepted", "returned"]
 
 
@@ -112,6 +120,7 @@ class Payment(PaymentOptional):
     fee_bearer: FeeBearer
     fee_amount: int
     merchant_net: int
+    refunded_amount: int  # what was given back of it
     status: PaymentStatus
     checkout_url: str
     payment_method: PaymentMethod
@@ -179,12 +188,64 @@ class Balance(TypedDict):
     available: int
     pending: int
     unapplied: int
+    refunding: int  # money of refunds that are under way
     as_of: str
+
+
+class GivenDestinationOptional(TypedDict, total=False):
+    account_name: Optional[str]
+
+
+class GivenDestination(GivenDestinationOptional):
+    bank: str  # the `code` of one of `banks.list()`
+    account_number: str
+
+
+class RefundDestination(TypedDict):
+    bank: str
+    last_four: str
+    account_name: Optional[str]  # as the bank says it; None until it has
+
+
+class Refund(TypedDict):
+    id: str
+    payment_id: Optional[str]  # None for held money that is returned
+    receipt_id: Optional[str]  # the held money; None for a refund of a payment
+    project_id: str
+    amount: int
+    currency: Currency
+    status: RefundStatus
+    pending_reason: Optional[PendingReason]
+    road: RefundRoad
+    reason: Optional[str]
+    destination: Optional[RefundDestination]
+    claim_url: Optional[str]  # only while it `requires_action`, and for keys with the right `refunds`
+    bank_reference: Optional[str]
+    failure_reason: Optional[str]
+    metadata: Optional[Metadata]
+    created_at: str
+    updated_at: str
+    succeeded_at: Optional[str]
+
+
+class BankRail(TypedDict):
+    """A way in which a transfer reaches a bank, and the amounts that it takes."""
+
+    rail: Rail
+    least: int
+    most: int
+
+
+class Bank(TypedDict):
+    code: str
+    name: str
+    rails: List[BankRail]
 
 
 class ReceiptDecision(TypedDict):
     payment_id: Optional[str]
     difference: Optional[int]
+    refund_id: Optional[str]  # the refund that sends the money back
     note: str
     decided_by: Optional[str]
     decided_at: str
@@ -219,6 +280,13 @@ class PaymentEvent(TypedDict):
     data: Payment
 
 
+class RefundEvent(TypedDict):
+    id: str
+    type: RefundEventType
+    created_at: str
+    data: Refund
+
+
 class ApiKeyEvent(TypedDict):
     id: str
     type: Literal["apikey.deleted"]
@@ -226,11 +294,21 @@ class ApiKeyEvent(TypedDict):
     data: RevokedApiKey
 
 
-Event = Union[PaymentEvent, ApiKeyEvent]
+Event = Union[PaymentEvent, RefundEvent, ApiKeyEvent]
 
 
 class PaymentListing(TypedDict):
     data: List[Payment]
+    pagination: Pagination
+
+
+class RefundListing(TypedDict):
+    data: List[Refund]
+    pagination: Pagination
+
+
+class BankListing(TypedDict):
+    data: List[Bank]
     pagination: Pagination
 
 

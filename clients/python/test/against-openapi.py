@@ -20,6 +20,11 @@ METHODS = {
     "createPayment": resources.Payments.create,
     "listPayments": resources.Payments.list,
     "getPayment": resources.Payments.get,
+    "createRefund": resources.Refunds.create,
+    "listRefunds": resources.Refunds.list,
+    "getRefund": resources.Refunds.get,
+    "cancelRefund": resources.Refunds.cancel,
+    "listBanks": resources.Banks.list,
     "createPaymentLink": resources.Links.create,
     "listPaymentLinks": resources.Links.list,
     "getPaymentLink": resources.Links.get,
@@ -33,6 +38,7 @@ METHODS = {
     "getEvent": resources.Events.get,
     "revokeApiKey": resources.Keys.revoke,
     "simulatePayment": resources.Sandbox.simulate,
+    "simulateRefund": resources.Sandbox.simulate_refund,
 }
 # For people who are signed in; a key gets 403.
 SESSION_ONLY = {"listApiKeys", "createApiKey", "getProject", "listAuditLines"}

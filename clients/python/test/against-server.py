@@ -94,6 +94,30 @@ def money(payment):
     equal(lunas.balance.get(at=payment["created_at"])["as_of"], payment["created_at"])
 
 
+def refunds(payment):
+    key, refunding = f"{reference}-back", lunas.balance.get()["refunding"]
+    part = lunas.refunds.create(payment["id"], amount=5000, reason="damaged", idempotency_key=key)
+    equal((part["payment_id"], part["amount"], part["road"], part["reason"]), (payment["id"], 5000, "qris", "damaged"))
+    again = lunas.refunds.create(payment["id"], amount=5000, reason="damaged", idempotency_key=key)
+    equal(again["id"], part["id"])
+    fails(409, "IDEMPOTENCY_CONFLICT", lunas.refunds.create, payment["id"], idempotency_key=key)
+    fails(409, "CONFLICT", lunas.refunds.create, payment["id"], amount=payment["amount"])
+    equal(lunas.sandbox.simulate_refund(part["id"], outcome="succeeded")["status"], "succeeded")
+    equal(lunas.payments.get(payment["id"])["refunded_amount"], 5000)
+    fails(409, "CONFLICT", lunas.refunds.cancel, part["id"])
+    [bank] = lunas.banks.list(page_size=1)["data"]
+    destination = {"bank": bank["code"], "account_number": "0123456789", "account_name": "Siti"}
+    transfer = lunas.refunds.create(payment["id"], amount=1903, destination=destination, metadata={"ticket": "7"})
+    equal((transfer["road"], transfer["destination"]["last_four"]), ("transfer", "6789"))
+    equal(transfer["metadata"], {"ticket": "7"})
+    equal(lunas.refunds.cancel(transfer["id"])["status"], "cancelled")
+    equal(ids(lunas.refunds.list(payment_id=payment["id"], status="succeeded")["data"]), [part["id"]])
+    equal(ids(lunas.refunds.all(payment_id=payment["id"])), [transfer["id"], part["id"]])
+    equal(lunas.refunds.get(part["id"])["status"], "succeeded")
+    fails(404, "RESOURCE_NOT_FOUND", lunas.refunds.get, "rfd_unknown")
+    equal(lunas.balance.get()["refunding"], refunding)
+
+
 def events(payment):
     [newest] = lunas.events.list(type="payment.paid", page_size=1)["data"]
     equal(lunas.events.get(newest["id"]), newest)
@@ -150,6 +174,7 @@ links()
 money(payment)
 equal(webhook_of(payment)["type"], "payment.paid")
 receiver.shutdown()
+refunds(payment)
 events(payment)
 keys()
 prices_and_the_way_back()

@@ -26,6 +26,17 @@ export class Lunas {
     all(filters?: PaymentFilters): AsyncGenerator<Payment, void>;
     get(id: string): Promise<Payment>;
   };
+  /** Money back to customers. Creating and cancelling need a key with the right `refunds`. */
+  readonly refunds: {
+    create(paymentId: string, refund?: CreateRefund, options?: CreateOptions): Promise<Refund>;
+    list(filters?: RefundFilters & Page): Promise<Listing<Refund>>;
+    all(filters?: RefundFilters): AsyncGenerator<Refund, void>;
+    get(id: string): Promise<Refund>;
+    /** Works until something was sent. */
+    cancel(id: string): Promise<Refund>;
+  };
+  /** The banks that refunds by transfer reach. */
+  readonly banks: { list(page?: Page): Promise<Listing<Bank>> };
   readonly links: {
     create(link: CreateLink, options?: CreateOptions): Promise<PaymentLink>;
     list(filters?: LinkFilters & Page): Promise<Listing<PaymentLink>>;
@@ -53,7 +64,10 @@ export class Lunas {
   };
   /** A key may always revoke itself; to revoke another it needs the right `payments`. */
   readonly keys: { revoke(id: string): Promise<RevokedApiKey> };
-  readonly sandbox: { simulate(paymentId: string, report: Simulate): Promise<Payment> };
+  readonly sandbox: {
+    simulate(paymentId: string, report: Simulate): Promise<Payment>;
+    simulateRefund(refundId: string, report: SimulateRefund): Promise<Refund>;
+  };
 }
 
 export class LunasError extends Error {
@@ -143,6 +157,24 @@ export interface AcceptReceipt {
 
 export interface ReturnReceipt {
   note: string;
+  /** Sends the money there, in place of recording that you sent it; needs the right `refunds` too. */
+  destination?: GivenDestination | null;
+}
+
+export interface CreateRefund {
+  /** All that is left if omitted. */
+  amount?: number | null;
+  reason?: string | null;
+  /** The customer's bank account; without it, the road that fits is taken, or the customer is asked. */
+  destination?: GivenDestination | null;
+  metadata?: Metadata | null;
+}
+
+export interface GivenDestination {
+  /** The `code` of one of `banks.list()`. */
+  bank: string;
+  account_number: string;
+  account_name?: string | null;
 }
 
 export interface Simulate {
@@ -150,6 +182,10 @@ export interface Simulate {
   amount?: number | null;
   paid_at?: string | null;
   receipt_id?: string | null;
+}
+
+export interface SimulateRefund {
+  outcome: "succeeded" | "failed" | "returned";
 }
 
 export interface Page {
@@ -163,6 +199,13 @@ export interface PaymentFilters {
   payment_link_id?: string;
   status?: PaymentStatus;
   method?: "qris" | "virtual_account";
+  created_from?: string;
+  created_to?: string;
+}
+
+export interface RefundFilters {
+  payment_id?: string;
+  status?: Refund["status"];
   created_from?: string;
   created_to?: string;
 }
@@ -211,6 +254,8 @@ export interface Payment {
   fee_bearer: "merchant";
   fee_amount: number;
   merchant_net: number;
+  /** What was given back of it. */
+  refunded_amount: number;
   status: PaymentStatus;
   checkout_url: string;
   payment_method: PaymentMethod;
@@ -314,7 +359,53 @@ export interface Balance {
   available: number;
   pending: number;
   unapplied: number;
+  /** Money of refunds that are under way. */
+  refunding: number;
   as_of: string;
+}
+
+export interface Refund {
+  id: string;
+  /** Null for held money that is returned. */
+  payment_id: string | null;
+  /** The held money; null for a refund of a payment. */
+  receipt_id: string | null;
+  project_id: string;
+  amount: number;
+  currency: "IDR";
+  status: "requires_action" | "pending" | "succeeded" | "failed" | "cancelled" | "returned";
+  pending_reason: "awaiting_approval" | "insufficient_balance" | "processing" | null;
+  road: "qris" | "transfer";
+  reason: string | null;
+  destination: RefundDestination | null;
+  /** Where the customer says to which account; only while it `requires_action`, and for keys with the right `refunds`. */
+  claim_url: string | null;
+  bank_reference: string | null;
+  failure_reason: string | null;
+  metadata: Metadata | null;
+  created_at: string;
+  updated_at: string;
+  succeeded_at: string | null;
+}
+
+export interface RefundDestination {
+  bank: string;
+  last_four: string;
+  /** As the bank says it; null until it has. */
+  account_name: string | null;
+}
+
+export interface Bank {
+  code: string;
+  name: string;
+  rails: BankRail[];
+}
+
+/** A way in which a transfer reaches a bank, and the amounts that it takes. */
+export interface BankRail {
+  rail: "intrabank" | "bi_fast" | "online" | "skn" | "rtgs" | "wallet";
+  least: number;
+  most: number;
 }
 
 export interface Receipt {
@@ -334,6 +425,8 @@ export interface Receipt {
 export interface ReceiptDecision {
   payment_id: string | null;
   difference: number | null;
+  /** The refund that sends the money back; null if it was given back elsewhere, or accepted. */
+  refund_id: string | null;
   note: string;
   decided_by: string | null;
   decided_at: string;
@@ -346,13 +439,20 @@ export interface HeldReceipt {
   paid_at: string;
 }
 
-export type Event = PaymentEvent | ApiKeyEvent;
+export type Event = PaymentEvent | RefundEvent | ApiKeyEvent;
 
 export interface PaymentEvent {
   id: string;
   type: "payment.paid" | "payment.failed" | "payment.expired" | "payment.cancelled" | "payment.held";
   created_at: string;
   data: Payment;
+}
+
+export interface RefundEvent {
+  id: string;
+  type: "refund.requires_action" | "refund.succeeded" | "refund.failed" | "refund.cancelled" | "refund.returned";
+  created_at: string;
+  data: Refund;
 }
 
 export interface ApiKeyEvent {

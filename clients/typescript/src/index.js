@@ -14,6 +14,8 @@ export class Lunas {
   constructor({ projectId, ...options }) {
     const transport = new Transport(options);
     this.payments = new Payments(transport, projectId);
+    this.refunds = new Refunds(transport);
+    this.banks = new Banks(transport);
     this.links = new Links(transport, projectId);
     this.balance = new Balance(transport);
     this.receipts = new Receipts(transport);
@@ -71,6 +73,24 @@ class Payments extends Listed {
   }
 }
 
+class Refunds extends Listed {
+  _path = "/v1/refunds";
+
+  create(paymentId, refund = {}, { idempotencyKey = randomUUID() } = {}) {
+    return this._send("POST", `/v1/payments/${at(paymentId)}/refunds`, { body: refund, idempotencyKey });
+  }
+
+  cancel(id) {
+    return this._send("POST", `${this._path}/${at(id)}/cancel`);
+  }
+}
+
+class Banks extends Resource {
+  list(page) {
+    return this._send("GET", "/v1/banks", { query: page });
+  }
+}
+
 class Links extends Listed {
   _path = "/v1/payment-links";
 
@@ -114,5 +134,9 @@ class Keys extends Resource {
 class Sandbox extends Resource {
   simulate(paymentId, report) {
     return this._send("POST", `/v1/sandbox/payments/${at(paymentId)}/simulate`, { body: report });
+  }
+
+  simulateRefund(refundId, report) {
+    return this._send("POST", `/v1/sandbox/refunds/${at(refundId)}/simulate`, { body: report });
   }
 }

@@ -13,6 +13,11 @@ const METHODS = {
   createPayment: ["payments.create", "CreatePayment"],
   listPayments: ["payments.list", "PaymentFilters", "Page"],
   getPayment: ["payments.get"],
+  createRefund: ["refunds.create", "CreateRefund"],
+  listRefunds: ["refunds.list", "RefundFilters", "Page"],
+  getRefund: ["refunds.get"],
+  cancelRefund: ["refunds.cancel"],
+  listBanks: ["banks.list", "Page"],
   createPaymentLink: ["links.create", "CreateLink"],
   listPaymentLinks: ["links.list", "LinkFilters", "Page"],
   getPaymentLink: ["links.get"],
@@ -26,6 +31,7 @@ const METHODS = {
   getEvent: ["events.get"],
   revokeApiKey: ["keys.revoke"],
   simulatePayment: ["sandbox.simulate", "Simulate"],
+  simulateRefund: ["sandbox.simulateRefund", "SimulateRefund"],
 };
 /** For people who are signed in; a key gets 403. */
 const SESSION_ONLY = ["listApiKeys", "createApiKey", "getProject", "listAuditLines"];

@@ -83,6 +83,29 @@ async function money(payment) {
   assert.equal((await lunas.balance.get({ at: payment.created_at })).as_of, payment.created_at);
 }
 
+async function refunds(payment) {
+  const { refunding } = await lunas.balance.get();
+  const part = await lunas.refunds.create(payment.id, { amount: 5000, reason: "damaged" }, { idempotencyKey: `${reference}-back` });
+  assert.deepEqual([part.payment_id, part.amount, part.road, part.reason], [payment.id, 5000, "qris", "damaged"]);
+  const again = { amount: 5000, reason: "damaged" };
+  assert.equal((await lunas.refunds.create(payment.id, again, { idempotencyKey: `${reference}-back` })).id, part.id);
+  await fails(lunas.refunds.create(payment.id, {}, { idempotencyKey: `${reference}-back` }), 409, "IDEMPOTENCY_CONFLICT");
+  await fails(lunas.refunds.create(payment.id, { amount: payment.amount }), 409, "CONFLICT");
+  assert.equal((await lunas.sandbox.simulateRefund(part.id, { outcome: "succeeded" })).status, "succeeded");
+  assert.equal((await lunas.payments.get(payment.id)).refunded_amount, 5000);
+  await fails(lunas.refunds.cancel(part.id), 409, "CONFLICT");
+  const [bank] = (await lunas.banks.list({ page_size: 1 })).data;
+  const destination = { bank: bank.code, account_number: "0123456789", account_name: "Siti" };
+  const transfer = await lunas.refunds.create(payment.id, { amount: 1903, destination, metadata: { ticket: "7" } });
+  assert.deepEqual([transfer.road, transfer.destination.last_four, transfer.metadata.ticket], ["transfer", "6789", "7"]);
+  assert.equal((await lunas.refunds.cancel(transfer.id)).status, "cancelled");
+  assert.deepEqual(ids((await lunas.refunds.list({ payment_id: payment.id, status: "succeeded" })).data), [part.id]);
+  assert.deepEqual(ids(await collect(lunas.refunds.all({ payment_id: payment.id }))), [transfer.id, part.id]);
+  assert.equal((await lunas.refunds.get(part.id)).status, "succeeded");
+  await fails(lunas.refunds.get("rfd_unknown"), 404, "RESOURCE_NOT_FOUND");
+  assert.equal((await lunas.balance.get()).refunding, refunding);
+}
+
 async function events(payment) {
   const [newest] = (await lunas.events.list({ type: "payment.paid", page_size: 1 })).data;
   assert.deepEqual(await lunas.events.get(newest.id), newest);
@@ -133,6 +156,7 @@ await money(payment);
 assert.equal((await webhook).type, "payment.paid");
 server.close();
 server.closeAllConnections();
+await refunds(payment);
 await events(payment);
 await keys();
 await pricesAndTheWayBack();

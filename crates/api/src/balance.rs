@@ -29,8 +29,8 @@ pub(crate) struct BalanceJson {
     environment: &'static str,
     #[schema(value_type = schemas::Currency)]
     currency: &'static str,
-    /// Settled money, in whole rupiah.
-    #[schema(minimum = 0, examples(1_250_000))]
+    /// Settled money, in whole rupiah. Below 0 where refunds took what the fees of their payments were.
+    #[schema(examples(1_250_000))]
     available: i64,
     /// Money of paid payments that is not settled yet.
     #[schema(minimum = 0, examples(14_895))]
@@ -38,6 +38,9 @@ pub(crate) struct BalanceJson {
     /// Money that arrived and could not be applied to a payment.
     #[schema(minimum = 0, examples(0))]
     unapplied: i64,
+    /// Money of refunds that are under way: it has left the balance, and has not arrived yet.
+    #[schema(minimum = 0, examples(0))]
+    refunding: i64,
     /// The time of this balance.
     #[schema(value_type = schemas::DateTime)]
     as_of: String,
@@ -63,6 +66,7 @@ pub(crate) async fn get(
         available: balance.available.get(),
         pending: balance.pending.get(),
         unapplied: balance.unapplied.get(),
+        refunding: balance.refunding.get(),
         as_of: balance.as_of.to_string(),
     }))
 }

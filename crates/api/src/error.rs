@@ -144,6 +144,11 @@ fn engine_code(error: &Error) -> ErrorCode {
         | Error::AlreadySettled
         | Error::Bank(_)
         | Error::FormUsed
+        | Error::NoRoom(_)
+        | Error::RefundStuck(_)
+        | Error::RefundChanged
+        | Error::NothingToTransfer
+        | Error::ClaimClosed
         | Error::DoesNotFit(Unfit::BelowFee) => error_code::CONFLICT,
         Error::DoesNotFit(Unfit::WrongAmount) => error_code::VALIDATION_ERROR,
         Error::DoesNotFit(Unfit::AlreadyPaid | Unfit::LinkClaimed) => error_code::PAYMENT_NOT_EDITABLE,

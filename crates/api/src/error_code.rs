@@ -37,6 +37,9 @@ table! {
     NEEDS_PAYMENTS = FORBIDDEN "FORBIDDEN", "the API key does not have the right `payments`, or may not be used from this address";
     NEEDS_PAYMENTS_FOR_OTHERS = FORBIDDEN "FORBIDDEN", "the API key does not have the right `payments` and is not the one to revoke, or may not be used from this address";
     NEEDS_PAYMENTS_IN_SANDBOX = FORBIDDEN "FORBIDDEN", "the API key does not have the right `payments`, is not one of the sandbox, or may not be used from this address";
+    NEEDS_REFUNDS = FORBIDDEN "FORBIDDEN", "the API key does not have the right `refunds`, or may not be used from this address";
+    NEEDS_REFUNDS_IN_SANDBOX = FORBIDDEN "FORBIDDEN", "the API key does not have the right `refunds`, is not one of the sandbox, or may not be used from this address";
+    NEEDS_HELD_MONEY_AND_REFUNDS = FORBIDDEN "FORBIDDEN", "with a key: it does not have the right `held-money`, or for a `destination` not the right `refunds`, or may not be used from this address; with a session: the role of the member does not allow this";
     NEEDS_HELD_MONEY = FORBIDDEN "FORBIDDEN", "with a key: it does not have the right `held-money`, or may not be used from this address; with a session: the role of the member does not allow this";
     MEMBERS_ONLY = FORBIDDEN "FORBIDDEN", "API keys may not do this, nor may members whose role does not allow it";
     OWNERS_GIVE_MONEY = FORBIDDEN "FORBIDDEN", "API keys may not do this, nor may members whose role does not allow it; a right over money is given by owners only";
@@ -53,6 +56,9 @@ table! {
     IDEMPOTENCY_CONFLICT = CONFLICT "IDEMPOTENCY_CONFLICT", "this Idempotency-Key was used with another body";
     PAYMENT_LINK_NOT_ACTIVE = CONFLICT "PAYMENT_LINK_NOT_ACTIVE", "the link is cancelled or past its expiry";
     PAYMENT_NOT_EDITABLE = CONFLICT "PAYMENT_NOT_EDITABLE", "the payment has ended";
+    NOT_REFUNDABLE = CONFLICT "CONFLICT", "the payment is not paid, nothing or not enough of it is left, or the balance does not cover the refund";
+    REFUND_SENT = CONFLICT "CONFLICT", "something was sent already, or the refund has ended";
+    REFUND_STUCK = CONFLICT "CONFLICT", "the refund is not in a state in which this can happen to it";
     ALREADY_DECIDED = CONFLICT "CONFLICT", "somebody has decided about this money already";
     ALREADY_DECIDED_OR_BELOW_FEE = CONFLICT "CONFLICT", "somebody has decided about this money already, or it is less than the fee of the payment";
     PAID_BY_OTHER_MONEY = CONFLICT "PAYMENT_NOT_EDITABLE", "other money has paid the payment or its single-use link";

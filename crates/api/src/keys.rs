@@ -23,10 +23,7 @@ use wire::{api_key::RevokedKeyJson, schemas};
 use crate::{
     answer::{Answer, ErrorAnswer, Listing},
     auth::{KeyManager, KeyRevoker, Member},
-    body::{
-        JsonBytes,
-        members::{Body, ignored_header},
-    },
+    body::{JsonBytes, ignored::ignored_header, members::Body},
     error::ApiError,
     error_code::{
         JSON_BODY, KEY_CONFLICT, KEYED, KEYED_OR_SIGNED_IN, MEMBERS_ONLY, NEEDS_PAYMENTS_FOR_OTHERS, OWNERS_GIVE_MONEY,

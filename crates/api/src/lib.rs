@@ -6,6 +6,7 @@ mod answer;
 mod audit;
 mod auth;
 mod balance;
+mod banks;
 mod body;
 mod cors;
 mod error;
@@ -19,6 +20,7 @@ mod path_id;
 mod payments;
 mod project;
 mod receipts;
+mod refunds;
 mod routes;
 mod sandbox;
 

@@ -30,8 +30,9 @@ use crate::{
     body::{
         JsonBytes, RequiredKey,
         fingerprint::fingerprint,
+        ignored::ignored_header,
         json::ShapeError,
-        members::{Body, Members, ignored_header, method_request},
+        members::{Body, Members, method_request},
     },
     error::ApiError,
     error_code::{

@@ -8,6 +8,7 @@ use axum::{
 };
 use domain::{
     audit::Actor,
+    destination::DestinationRequest,
     id::{PaymentId, ReceiptId},
     receipt::{Choice, DECISION_NOTE, Decided, Decision, Difference, ReceiptState, UnappliedReceipt},
     rules::Invalid,
@@ -23,15 +24,17 @@ use crate::{
     auth::{MoneyDecider, Reader},
     body::{
         JsonBytes,
-        members::{Body, ignored_header},
+        ignored::ignored_header,
+        members::{Body, destination_request},
     },
     error::ApiError,
     error_code::{
         ALREADY_DECIDED, ALREADY_DECIDED_OR_BELOW_FEE, JSON_BODY, KEYED_OR_SIGNED_IN, NEEDS_HELD_MONEY,
-        PAID_BY_OTHER_MONEY, RESOURCE_NOT_FOUND, ROLE_FORBIDS, USABLE, error_codes,
+        NEEDS_HELD_MONEY_AND_REFUNDS, PAID_BY_OTHER_MONEY, RESOURCE_NOT_FOUND, ROLE_FORBIDS, USABLE, error_codes,
     },
     openapi::{page, page_size, parameters, path, project, query},
     path_id::PathId,
+    refunds::GivenDestination,
 };
 
 parameters!(
@@ -51,7 +54,10 @@ error_codes!(
     AcceptErrors: KEYED_OR_SIGNED_IN, USABLE, JSON_BODY,
     &[NEEDS_HELD_MONEY, RESOURCE_NOT_FOUND, ALREADY_DECIDED_OR_BELOW_FEE, PAID_BY_OTHER_MONEY]
 );
-error_codes!(ReturnErrors: KEYED_OR_SIGNED_IN, USABLE, JSON_BODY, &[NEEDS_HELD_MONEY, RESOURCE_NOT_FOUND, ALREADY_DECIDED]);
+error_codes!(
+    ReturnErrors: KEYED_OR_SIGNED_IN, USABLE, JSON_BODY,
+    &[NEEDS_HELD_MONEY_AND_REFUNDS, RESOURCE_NOT_FOUND, ALREADY_DECIDED]
+);
 
 /// Money that could not pay its payment when it came.
 #[derive(Serialize, ToSchema)]
@@ -97,6 +103,9 @@ pub(crate) struct DecisionJson {
     /// By how much the money is more than the amount of the payment that it pays; null if it was returned.
     #[schema(value_type = Option<schemas::Difference>, required)]
     difference: Option<i64>,
+    /// The refund by which the money is sent back; null if it was given back elsewhere, or pays a payment.
+    #[schema(value_type = Option<schemas::RefundId>, required)]
+    refund_id: Option<String>,
     #[schema(min_length = 1, max_length = 500, examples("Pelanggan membayar setelah batas waktu"))]
     note: String,
     /// Null where an earlier version of the service did not store it.
@@ -133,6 +142,7 @@ impl From<Decided> for DecisionJson {
         DecisionJson {
             payment_id,
             difference,
+            refund_id: decided.refund.map(|id| id.to_string()),
             note: decided.note,
             decided_by: decided.by.map(|by| by.to_string()),
             decided_at: decided.at.to_string(),
@@ -211,6 +221,8 @@ pub(crate) struct ReturnReceipt {
         examples("Dikirim kembali ke rekening pelanggan")
     )]
     note: String,
+    /// Send the whole money there; the decision then names the refund. If omitted, it is only recorded that you gave it back.
+    destination: Option<GivenDestination>,
 }
 
 /// Let held money pay its payment, or another one of the project. The decision is final; the payment is paid at once, and
@@ -228,10 +240,11 @@ pub(crate) async fn accept(
     id: Result<PathId<ReceiptId>, ApiError>,
     JsonBytes(bytes): JsonBytes,
 ) -> Result<Answer<ReceiptJson>, ErrorAnswer> {
-    decide(&app, decider, id, acceptance(&bytes)?).await
+    decide(&app, decider, id, acceptance(&bytes)?, None).await
 }
 
-/// Record that held money was given back to the customer. The decision is final; the service itself sends no money.
+/// Record that held money was given back to the customer; or with a `destination`, have it sent there, for which a key needs the
+/// right `refunds` too. The decision is final, unless such a refund fails, is cancelled or comes back: then the money is held again.
 #[utoipa::path(
     post, path = "/v1/receipts/{receiptID}/return", tag = "Receipts", operation_id = "returnReceipt",
     security(("api_key" = ["held-money"]), ("session" = [])),
@@ -245,13 +258,23 @@ pub(crate) async fn give_back(
     id: Result<PathId<ReceiptId>, ApiError>,
     JsonBytes(bytes): JsonBytes,
 ) -> Result<Answer<ReceiptJson>, ErrorAnswer> {
-    decide(&app, decider, id, giving_back(&bytes)?).await
+    let GivingBack { decision, destination } = giving_back(&bytes)?;
+    if destination.is_some() {
+        decider.check_may_refund()?;
+    }
+    decide(&app, decider, id, decision, destination).await
 }
 
 /// What a body asks for, and the members of it that were ignored.
 struct DecisionBody {
     choice: Result<(Choice, String), Invalid>,
     ignored: Option<HeaderValue>,
+}
+
+/// The same of a return, and where the money shall be sent; none where it was given back elsewhere.
+struct GivingBack {
+    decision: DecisionBody,
+    destination: Option<DestinationRequest>,
 }
 
 fn acceptance(bytes: &[u8]) -> Result<DecisionBody, ApiError> {
@@ -269,13 +292,13 @@ fn acceptance(bytes: &[u8]) -> Result<DecisionBody, ApiError> {
     Ok(DecisionBody { choice, ignored: ignored_header(&body.ignored()) })
 }
 
-fn giving_back(bytes: &[u8]) -> Result<DecisionBody, ApiError> {
+fn giving_back(bytes: &[u8]) -> Result<GivingBack, ApiError> {
     let body = Body::parse(bytes)?;
-    let note = body.members().text("note")?;
-    Ok(DecisionBody {
-        choice: checked(note).map(|note| (Choice::Return, note)),
-        ignored: ignored_header(&body.ignored()),
-    })
+    let members = body.members();
+    let note = members.text("note")?;
+    let destination = members.object("destination")?.map(|members| destination_request(&members)).transpose()?;
+    let choice = checked(note).map(|note| (Choice::Return, note));
+    Ok(GivingBack { decision: DecisionBody { choice, ignored: ignored_header(&body.ignored()) }, destination })
 }
 
 fn checked(note: Option<String>) -> Result<String, Invalid> {
@@ -291,6 +314,7 @@ async fn decide(
     decider: MoneyDecider,
     id: Result<PathId<ReceiptId>, ApiError>,
     DecisionBody { choice, ignored }: DecisionBody,
+    destination: Option<DestinationRequest>,
 ) -> Result<Answer<ReceiptJson>, ErrorAnswer> {
     let refused = |error: ApiError| ErrorAnswer::ignoring(error, ignored.as_ref());
     let (choice, note) = choice.map_err(|invalid| refused(invalid.into()))?;
@@ -298,9 +322,16 @@ async fn decide(
     let PathId(id) = id.map_err(refused)?;
     let decided = match decider {
         MoneyDecider::Key(KeyOwner { key_id, project, .. }) => {
-            app.engine.by(Actor::Key(key_id)).decide_receipt(project.id, id, choice, note).await
+            let engine = app.engine.by(Actor::Key(key_id));
+            match destination {
+                Some(destination) => engine.return_receipt(&project, id, destination, note).await,
+                None => engine.decide_receipt(project.id, id, choice, note).await,
+            }
         }
-        MoneyDecider::Member(desk) => desk.decide_receipt(id, choice, note).await,
+        MoneyDecider::Member(desk) => match destination {
+            Some(destination) => desk.return_receipt(id, destination, note).await,
+            None => desk.decide_receipt(id, choice, note).await,
+        },
     };
     let decided: UnappliedReceipt = decided.map_err(|error: Error| refused(error.into()))?;
     Ok(Answer::ok(decided.into()).ignoring(ignored))

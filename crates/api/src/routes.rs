@@ -22,11 +22,11 @@ use web::{App, Failure, session, stored_file::StoredFile};
 use wire::schemas;
 
 use crate::{
-    audit, auth, balance, cors,
+    audit, auth, balance, banks, cors,
     error::ApiError,
     events,
     health::{self, HealthErrors},
-    keys, links, openapi, payments, project, receipts, sandbox,
+    keys, links, openapi, payments, project, receipts, refunds, sandbox,
 };
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| openapi::finished(described()));
@@ -50,7 +50,7 @@ pub fn openapi_document() -> &'static Value {
 #[openapi(
     info(
         title = "Lunas",
-        description = "Take payments in rupiah by QRIS and bank virtual account. Amounts are whole rupiah and times are \
+        description = "Take payments in rupiah by QRIS and bank virtual account, and give money back. Amounts are whole rupiah and times are \
                        UTC. Every error has the same envelope, also where no endpoint is: an unknown path is 404 \
                        `RESOURCE_NOT_FOUND`, a wrong method 405 `INVALID_REQUEST` with the header `Allow`. Unknown \
                        members of a body and unknown query parameters are ignored.",
@@ -59,6 +59,7 @@ pub fn openapi_document() -> &'static Value {
     servers((url = "/", description = "Where this document came from")),
     tags(
         (name = "Payments", description = "Direct payments, by one method each"),
+        (name = "Refunds", description = "Money back to customers, and the banks that it can go to"),
         (name = "Payment links", description = "Hosted checkout pages"),
         (name = "Receipts", description = "Money that fits no payment, held until somebody decides about it"),
         (name = "Balance", description = "The project's money"),
@@ -95,12 +96,16 @@ fn keyed() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(payments::create, payments::list))
         .routes(routes!(payments::get))
+        .routes(routes!(refunds::create))
+        .routes(routes!(refunds::cancel))
+        .routes(routes!(banks::list))
         .routes(routes!(links::create, links::list))
         .routes(routes!(links::get))
         .routes(routes!(links::cancel))
         .routes(routes!(balance::get))
         .routes(routes!(keys::revoke))
         .routes(routes!(sandbox::simulate))
+        .routes(routes!(sandbox::refunds::simulate))
 }
 
 /// The routes of `/v1` that need an API key or a session of the dashboard.
@@ -111,6 +116,8 @@ fn keyed_or_signed_in() -> OpenApiRouter<App> {
         .routes(routes!(audit::list))
         .routes(routes!(events::list))
         .routes(routes!(events::get))
+        .routes(routes!(refunds::list))
+        .routes(routes!(refunds::get))
         .routes(routes!(receipts::list))
         .routes(routes!(receipts::get))
         .routes(routes!(receipts::accept))

@@ -1,5 +1,7 @@
 //! `/v1/sandbox`: simulates the customer's bank, for merchants' automated tests. Production payments are out of its reach.
 
+pub(crate) mod refunds;
+
 use axum::{extract::State, http::HeaderMap};
 use domain::{
     id::PaymentId,
@@ -18,10 +20,7 @@ use wire::{payment::PaymentJson, schemas};
 use crate::{
     answer::Answer,
     auth::SandboxCaller,
-    body::{
-        JsonBytes,
-        members::{Body, ignored_header},
-    },
+    body::{JsonBytes, ignored::ignored_header, members::Body},
     error::ApiError,
     error_code::{
         JSON_BODY, KEYED, NEEDS_PAYMENTS_IN_SANDBOX, PAYMENT_NOT_EDITABLE, RESOURCE_NOT_FOUND, USABLE, error_codes,

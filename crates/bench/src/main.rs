@@ -30,6 +30,7 @@ mod postgres;
 mod prefill;
 mod process;
 mod receiver;
+mod refunds;
 mod report;
 mod requests;
 mod rounds;

@@ -60,6 +60,18 @@ pub(crate) fn pay(served: &Served, id: String) -> Requests {
     Arc::new(move |_, out| simulate(out, &id, &key))
 }
 
+/// What every refund gives back of its payment, in rupiah.
+const REFUNDED: i64 = 5_000;
+
+/// Asks for a refund of each of these payments, each with an Idempotency-Key of its own.
+pub(crate) fn refunds(served: &Served, ids: Vec<String>, run: String) -> Requests {
+    let key = served.ready.api_key.clone();
+    Arc::new(move |index, out| {
+        let path = format!("/v1/payments/{}/refunds", ids[index as usize]);
+        post(out, &path, &key, &format!("Idempotency-Key: {run}-{index}\r\n"), &format!(r#"{{"amount":{REFUNDED}}}"#));
+    })
+}
+
 fn simulate(out: &mut Vec<u8>, id: &str, key: &str) {
     post(out, &format!("/v1/sandbox/payments/{id}/simulate"), key, "", r#"{"outcome":"paid"}"#);
 }

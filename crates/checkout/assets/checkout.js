@@ -60,7 +60,7 @@
     if (!polling) polling = setInterval(() => { if (!document.hidden) check(); }, POLL_MS);
   };
   const listen = () => {
-    if (!window.EventSource) return poll();
+    if (!window.EventSource || !watch.dataset.events) return poll();
     const source = new EventSource(watch.dataset.events);
     let errors = 0;
     // Some proxies hold events back, and connections die without an error: the page polls while it gets no events.

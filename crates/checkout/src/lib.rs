@@ -1,5 +1,5 @@
 //! The hosted checkout: `/p/<link_id>`, where a customer chooses how to pay, and `/pay/<payment_id>`, where they pay and see
-//! that it worked.
+//! that it worked, and `/r/<token>`, where they say to which bank account money that comes back shall go.
 //!
 //! Handlers decode, call the engine and fill a view. A GET never changes a payment or a link, because programs that scan messages
 //! open links too.
@@ -7,6 +7,10 @@
 mod answers;
 mod chat_card;
 mod choose;
+mod claim;
+mod claim_link;
+mod claim_pages;
+mod claim_texts;
 mod embed;
 mod face;
 mod icon;
@@ -40,7 +44,7 @@ use crate::pictures::Pictures;
 /// The checkout, as a server mounts it.
 pub fn surface(app: &App) -> Surface {
     Surface {
-        folders: &["p", "pay", embed::FOLDER],
+        folders: &["p", "pay", "r", embed::FOLDER],
         routes: finish::routes(app, routes(app), parts::error_page),
         wording: FailureWording::Page(parts::error_page),
         assets: vec![
@@ -52,7 +56,7 @@ pub fn surface(app: &App) -> Surface {
             &parts::BACK_SCRIPT,
             &embed::SCRIPT,
         ],
-        secret_paths: &[],
+        secret_paths: &[claim_link::CLAIMS],
     }
 }
 
@@ -67,6 +71,8 @@ fn routes(app: &App) -> Router<App> {
         .route("/pay/{payment}/events", get(live::events))
         .route("/pay/{payment}/simulate", post(sandbox::simulate).fallback(sandbox::no_such_page))
         .route_layer(from_fn_with_state(app.clone(), embed::allow_frame))
+        .route("/r/{token}", get(claim::show).post(claim::submit))
+        .route("/r/{token}/status", get(claim::status))
         .route("/embed.js", get(embed::script))
         .route("/p/{link}/preview.png", get(preview::show))
         .layer(Extension(Arc::new(Pictures::default())))

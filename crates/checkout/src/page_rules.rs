@@ -4,12 +4,14 @@ use domain::language::Language;
 
 use crate::view::{
     Stripe,
-    samples::{Sample, Setting, choosers, ends, pendings, prices, samples, unapplied},
+    samples::{Sample, Setting, choosers, claims::claims, ends, pendings, prices, samples, unapplied},
 };
 
 /// The most bytes of a page, so that a first load with style sheet, script and headers stays below 14 KB.
 const MOST_CHOOSER_BYTES: usize = 6_500;
 const MOST_PENDING_BYTES: usize = 7_500;
+/// It lists all banks that transfers reach, which compresses well.
+const MOST_CLAIM_BYTES: usize = 9_000;
 
 /// The text between `before` and `after`.
 fn between<'a>(html: &'a str, before: &str, after: &str) -> &'a str {
@@ -44,7 +46,8 @@ fn every_page_says_its_language_and_its_state_once() {
 #[test]
 fn every_state_has_a_title_of_its_own() {
     let setting = Setting { language: Language::Indonesian, stripe: None, merchant: "Toko" };
-    let pages = [choosers(setting), pendings(setting), ends(setting), unapplied(setting)].into_iter().flatten();
+    let pages = [choosers(setting), pendings(setting), ends(setting), unapplied(setting), claims(setting)];
+    let pages = pages.into_iter().flatten();
     // These show a state that another sample has already.
     let same = [
         "choose-down",
@@ -65,6 +68,16 @@ fn every_state_has_a_title_of_its_own() {
         "paid-twice",
         "paid-other",
         "account-held",
+        "claim-form-missing",
+        "claim-form-malformed",
+        "claim-form-refused",
+        "claim-form-out-of-reach",
+        "claim-form-wait",
+        "claim-confirm-asked",
+        "claim-confirm-missing",
+        "claim-confirm-long",
+        "claim-confirm-malformed",
+        "claim-waits-late",
     ];
     let mut titles: Vec<_> = pages
         .filter(|(page, _)| !same.contains(page))
@@ -107,7 +120,7 @@ fn pages_without_real_money_say_so_and_only_the_sandbox_has_a_simulator() {
 #[test]
 fn forms_have_messages_of_ours_and_none_of_the_browsers() {
     for Sample { name, html, .. } in samples() {
-        let asks = html.contains("name=\"method\"");
+        let asks = html.contains("name=\"method\"") || html.contains("name=\"step\"");
         assert_eq!(html.contains("novalidate"), asks, "{name}");
         assert!(!html.contains("maxlength"), "{name}: a browser would cut what is typed without a word");
         assert_eq!(html.contains("data-straight"), name.contains("choose-lone"), "{name}");
@@ -134,10 +147,15 @@ fn pages_with_a_form_let_the_browser_name_their_origin() {
     }
 }
 
+/// Whether the focus is on what is wrong.
+fn is_mistaken_confirmation(name: &str) -> bool {
+    ["missing", "long", "malformed"].iter().any(|mistake| name.contains(&format!("claim-confirm-{mistake}")))
+}
+
 #[test]
 fn ends_take_the_focus_and_pending_pages_do_not() {
     for Sample { name, html, .. } in samples() {
-        let chooses = name.contains("choose");
+        let chooses = name.contains("choose") || name.contains("claim-form") || is_mistaken_confirmation(&name);
         let waits = name.contains("qris") || name.contains("account");
         let focuses = html.contains("<h1 tabindex=\"-1\" autofocus>");
         assert_eq!(focuses, !chooses && !waits && !name.contains("slip"), "{name}");
@@ -156,6 +174,9 @@ fn what_can_still_change_is_watched() {
             () if status("expired") => Some("expired"),
             () if status("failed") => Some("failed"),
             () if status("cancelled") => Some("cancelled"),
+            () if status("claim-waits-checked") => Some("awaiting_approval"),
+            () if status("claim-waits") => Some("processing"),
+            () if status("claim-ended") => plain.strip_prefix("claim-ended-").and_then(|name| name.split('.').next()),
             () => None,
         };
         let watched = html.contains("id=\"watch\"").then(|| between(&html, "role=\"status\" data-status=\"", "\""));
@@ -171,6 +192,7 @@ fn pages_are_light_enough_for_a_slow_phone() {
                 MOST_CHOOSER_BYTES
             }
             _ if name.starts_with("hostile") => continue,
+            _ if name.contains("claim-form") => MOST_CLAIM_BYTES,
             _ => MOST_PENDING_BYTES,
         };
         assert!(html.len() <= most, "{name} has {} bytes", html.len());
@@ -180,10 +202,43 @@ fn pages_are_light_enough_for_a_slow_phone() {
 #[test]
 fn money_that_did_not_pay_is_told_of_and_asks_nobody_to_pay_again() {
     for Sample { name, html, .. } in samples() {
-        let tells = name.contains("-held") || name.contains("-returned") || name.contains("paid-twice");
+        let tells = name.contains("-held") || name.contains("expired-returned") || name.contains("paid-twice");
         assert_eq!(html.contains("class=\"note held\""), tells, "{name}");
         if name.contains("expired-held") {
             assert!(!html.contains("class=\"button main\""), "{name}: another code is not what is asked for first");
         }
+    }
+}
+
+#[test]
+fn a_claim_link_says_who_gives_back_what_and_why_and_names_no_customer() {
+    for Sample { name, language, html, .. } in samples() {
+        if !name.contains("claim-") || name.starts_with("hostile") {
+            continue;
+        }
+        let says_why = html.contains("Satu kemasan rusak di jalan") && html.contains("INV-2026-00123");
+        assert_eq!(says_why, !name.contains("claim-confirm"), "{name}");
+        assert!(html.contains("Rp150.000") && html.contains("Toko Kopi Senja"), "{name}");
+        let is_warned = html.contains(if language == "id" { "kode OTP" } else { "OTP code" });
+        assert_eq!(is_warned, name.contains("claim-form"), "{name}");
+        // The whole number is shown to who has just typed it, and to nobody else.
+        assert_eq!(html.contains("0123 4567 89"), name.contains("claim-confirm"), "{name}");
+        assert_eq!(
+            html.contains("SARI DEWI"),
+            name.contains("claim-confirm.")
+                || name.contains("claim-confirm-long")
+                || name.contains("claim-confirm-malformed"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_receipt_says_what_was_given_back() {
+    for Sample { name, language, html, .. } in samples() {
+        let done = if language == "id" { "Rp50.000 pada 15 November" } else { "Rp50.000 on 15 November" };
+        let open = if language == "id" { "Rp50.000, sedang dikirim" } else { "Rp50.000, on its way" };
+        let is_refunded = name.contains("refunded");
+        assert_eq!((html.contains(done), html.contains(open)), (is_refunded, is_refunded), "{name}");
     }
 }

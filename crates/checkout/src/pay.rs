@@ -20,6 +20,7 @@ use domain::{
     payment::{Payment, State as PaymentState, Status},
     project::{Environment, Project},
     receipt::{Decision, Unapplied as Reason, UnappliedReceipt},
+    refund::RefundState,
     time::Timestamp,
 };
 use engine::{Error, PaymentPage};
@@ -36,8 +37,8 @@ use crate::{
     pictures::Pictures,
     qr_card::Card,
     view::{
-        Account, Back, Change, Ended, Leaves, NextStep, NumberLabel, NumberRow, Paid, Pending, Processing, Qris, Slip,
-        StepLine, Steps, Unapplied, UnappliedStanding, Unpaid, UnpaidReason,
+        Account, Back, Change, Ended, Leaves, NextStep, NumberLabel, NumberRow, Paid, Pending, Processing, Qris,
+        RefundLine, RefundStanding, Slip, StepLine, Steps, Unapplied, UnappliedStanding, Unpaid, UnpaidReason,
     },
     words::words,
 };
@@ -49,6 +50,8 @@ const FILE_NAME_CHARACTERS: usize = 64;
 const GROUP_DIGITS: usize = 4;
 /// Unapplied money that a page tells of; there is rarely more than one.
 const UNAPPLIED_SHOWN: usize = 5;
+/// Refunds that a page tells of.
+const REFUNDS_SHOWN: usize = 20;
 /// For how long after its money a receipt is new, so that its page leads back to the shop by itself.
 const FRESH: Duration = Duration::from_mins(1);
 /// Browsers ask each time whether the code is still shown: it must not be offered from a cache once its payment has ended.
@@ -219,11 +222,12 @@ fn live_urls(app: &App, visitor: &Visitor, shown: &PaymentPage) -> LiveUrls {
     }
 }
 
-fn ended(app: &App, shown: &PaymentPage) -> Ended {
+fn ended(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Ended {
     let PaymentPage { project, payment, link, .. } = shown;
     Ended {
         order: order_of(project, payment, link.as_ref().map(|(link, _)| link)),
         unapplied: unapplied(shown),
+        refunds: refund_lines(visitor, shown),
         payment_id: payment.id.to_string(),
         method: payment.terms.method.bank().map_or("QRIS", |bank| bank.name()).to_owned(),
         back: back(app, project, payment),
@@ -256,14 +260,15 @@ pub(super) async fn has_held_money(app: &App, id: PaymentId) -> Result<bool, Pag
 /// Money that came for this payment without paying it, the latest first.
 fn unapplied(shown: &PaymentPage) -> Vec<Unapplied> {
     let money = shown.unapplied.iter().filter_map(|money| {
-        let standing = standing(&shown.payment, money)?;
+        let standing = standing(shown, money)?;
         Some(Unapplied { amount: money.receipt.amount.to_string(), standing })
     });
     money.take(UNAPPLIED_SHOWN).collect()
 }
 
 /// None for money that has paid this payment after all, and for money that was sent for another one.
-fn standing(payment: &Payment, money: &UnappliedReceipt) -> Option<UnappliedStanding> {
+fn standing(shown: &PaymentPage, money: &UnappliedReceipt) -> Option<UnappliedStanding> {
+    let payment = &shown.payment;
     if money.payment_id != payment.id {
         return None;
     }
@@ -271,6 +276,7 @@ fn standing(payment: &Payment, money: &UnappliedReceipt) -> Option<UnappliedStan
         Some(Decision::Accepted { payment_id, .. }) => {
             (payment_id != payment.id).then_some(UnappliedStanding::UsedElsewhere)
         }
+        Some(Decision::Returned) if is_on_its_way(shown, money) => Some(UnappliedStanding::OnItsWay),
         Some(Decision::Returned) => Some(UnappliedStanding::Returned),
         None => Some(match money.reason {
             Reason::WrongAmount => UnappliedStanding::OtherAmount,
@@ -283,13 +289,34 @@ fn standing(payment: &Payment, money: &UnappliedReceipt) -> Option<UnappliedStan
     }
 }
 
+/// Whether the refund by which the merchant returns held money has not ended yet.
+fn is_on_its_way(shown: &PaymentPage, money: &UnappliedReceipt) -> bool {
+    let by = money.decided.as_ref().and_then(|decided| decided.refund);
+    shown.refunds.iter().any(|refund| Some(refund.id) == by && refund.state.is_unfinished())
+}
+
+/// What was given back of the payment, and what will be. Refunds that came to nothing are the merchant's own affair.
+fn refund_lines(visitor: &Visitor, shown: &PaymentPage) -> Vec<RefundLine> {
+    let of_payment = shown.refunds.iter().filter(|refund| refund.of.receipt().is_none());
+    let lines = of_payment.filter_map(|refund| {
+        let standing = match refund.state {
+            RefundState::RequiresAction => RefundStanding::NeedsAccount,
+            RefundState::Pending(_) => RefundStanding::OnItsWay,
+            RefundState::Succeeded { at } => RefundStanding::Succeeded { at: moment(at, visitor.language) },
+            RefundState::Failed | RefundState::Cancelled | RefundState::Returned { .. } => return None,
+        };
+        Some(RefundLine { amount: refund.amount.to_string(), standing })
+    });
+    lines.take(REFUNDS_SHOWN).collect()
+}
+
 fn processing(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Processing {
     let frame = payment_frame(app, visitor, shown);
     let LiveUrls { page_url, status_url, events_url, simulate_url } = live_urls(app, visitor, shown);
     let now = app.engine.now();
     Processing {
         frame,
-        ended: ended(app, shown),
+        ended: ended(app, visitor, shown),
         page_url,
         status_url,
         events_url,
@@ -304,7 +331,7 @@ fn paid(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Paid {
     let (name, value) = PRINT;
     Paid {
         frame: payment_frame(app, visitor, shown),
-        ended: ended(app, shown),
+        ended: ended(app, visitor, shown),
         received: shown.received.map(|amount| amount.to_string()),
         paid_at: moment(paid_at(shown), visitor.language),
         again_url: again.map(|(link, _)| address(app, visitor, format_args!("/p/{}?again=1", link.id))),
@@ -319,7 +346,7 @@ fn slip(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Slip {
     frame.switch_url = format!("{}&{name}={value}", frame.switch_url);
     Slip {
         frame,
-        ended: ended(app, shown),
+        ended: ended(app, visitor, shown),
         received: shown.received.map(|amount| amount.to_string()),
         paid_at: moment(paid_at(shown), visitor.language),
         style_url: app.settings.urls.url(SLIP_STYLE.path()),
@@ -357,7 +384,7 @@ fn unpaid(app: &App, visitor: &Visitor, shown: &PaymentPage, why: UnpaidReason) 
     let LiveUrls { status_url, events_url, .. } = live_urls(app, visitor, shown);
     Unpaid {
         frame: payment_frame(app, visitor, shown),
-        ended: ended(app, shown),
+        ended: ended(app, visitor, shown),
         why,
         expired_at: moment(shown.payment.terms.expires_at, visitor.language),
         next,

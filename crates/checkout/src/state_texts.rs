@@ -165,7 +165,10 @@ impl NumberLabel {
 impl Unapplied {
     /// Whether the merchant has still to decide about the money.
     pub(crate) const fn is_held(&self) -> bool {
-        !matches!(self.standing, UnappliedStanding::Returned | UnappliedStanding::UsedElsewhere)
+        !matches!(
+            self.standing,
+            UnappliedStanding::Returned | UnappliedStanding::OnItsWay | UnappliedStanding::UsedElsewhere
+        )
     }
 
     pub(crate) fn text(&self, words: Words, order: &Order) -> String {
@@ -180,6 +183,7 @@ impl Unapplied {
             UnappliedStanding::LinkPaid => fl!(words, "held-link-paid", amount = amount, merchant = merchant),
             UnappliedStanding::Unclear => fl!(words, "held-unclear", amount = amount, merchant = merchant),
             UnappliedStanding::Returned => fl!(words, "held-returned", amount = amount, merchant = merchant),
+            UnappliedStanding::OnItsWay => fl!(words, "held-on-its-way", amount = amount, merchant = merchant),
             UnappliedStanding::UsedElsewhere => fl!(words, "held-elsewhere", amount = amount, merchant = merchant),
         }
     }

@@ -33,8 +33,15 @@ const MILLISECOND: Duration = Duration::from_millis(1);
 /// A time before every posting.
 const BEGINNING: Timestamp = Timestamp::from_millis(0);
 /// The accounts in the order of their columns.
-const ACCOUNTS: [Account; 5] =
-    [Account::Clearing, Account::Pending, Account::Available, Account::Fees, Account::Unapplied];
+const ACCOUNTS: [Account; 7] = [
+    Account::Clearing,
+    Account::Pending,
+    Account::Available,
+    Account::Fees,
+    Account::Unapplied,
+    Account::Refunding,
+    Account::Refunded,
+];
 
 /// The postings from the first instant on, and before the second.
 struct PostingTable {
@@ -93,6 +100,8 @@ impl Table for PostingTable {
         "available",
         "fees",
         "unapplied",
+        "refunding",
+        "refunded",
     ];
 
     async fn page(&self, desk: &Desk, cursor: Option<PostingCursor>) -> Result<Lines<PostingCursor>, Error> {

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The accounts that are a project's own, in the order in which they are shown.
-const SHOWN: [Account; 3] = [Account::Available, Account::Pending, Account::Unapplied];
+const SHOWN: [Account; 4] = [Account::Available, Account::Pending, Account::Unapplied, Account::Refunding];
 
 #[derive(Template)]
 #[template(path = "balance.html")]
@@ -104,7 +104,7 @@ pub(crate) async fn render(page: &Page, status: StatusCode, accounting: Accounti
     Ok(page.render(status, &view))
 }
 
-/// The account that the address asks for; the first where it asks for none of the three.
+/// The account that the address asks for; the first where it asks for none of these.
 fn chosen(page: &Page) -> Account {
     let asked = page.query("account").and_then(Account::parse);
     asked.filter(|account| SHOWN.contains(account)).unwrap_or(Account::Available)
@@ -115,6 +115,7 @@ fn tile(words: Words, account: Account, latest: Option<Rupiah>, balance: &Balanc
     let (held, text) = match account {
         Account::Pending => (balance.pending, fl!(words, "balance-pending-text")),
         Account::Unapplied => (balance.unapplied, fl!(words, "balance-unapplied-text")),
+        Account::Refunding => (balance.refunding, fl!(words, "balance-refunding-text")),
         _ => (balance.available, fl!(words, "balance-available-text")),
     };
     Tile { label: name(words, account), amount: latest.unwrap_or(held).to_string(), text }
@@ -132,6 +133,7 @@ fn name(words: Words, account: Account) -> String {
     match account {
         Account::Pending => fl!(words, "balance-pending"),
         Account::Unapplied => fl!(words, "balance-unapplied"),
+        Account::Refunding => fl!(words, "balance-refunding"),
         _ => fl!(words, "balance-available"),
     }
 }
@@ -156,6 +158,10 @@ fn kind(words: Words, word: &str) -> String {
         "unapplied" => fl!(words, "ledger-unapplied"),
         "accepted" => fl!(words, "ledger-accepted"),
         "returned" => fl!(words, "ledger-returned"),
+        "refund_started" => fl!(words, "ledger-refund-started"),
+        "refund_succeeded" => fl!(words, "ledger-refund-succeeded"),
+        "refund_released" => fl!(words, "ledger-refund-released"),
+        "refund_returned" => fl!(words, "ledger-refund-returned"),
         other => other.to_owned(),
     }
 }

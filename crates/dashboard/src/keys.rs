@@ -154,6 +154,7 @@ fn fields(page: &Page, chosen: KeyRights) -> KeyFields {
         hint: match right {
             KeyRight::Payments => fl!(words, "key-right-payments-text"),
             KeyRight::HeldMoney => fl!(words, "key-right-held-money-text"),
+            KeyRight::Refunds => fl!(words, "key-right-refunds-text"),
         },
         checked: chosen.has(right),
     };

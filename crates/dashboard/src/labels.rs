@@ -7,7 +7,8 @@ use domain::{
     delivery::{Delivery, DeliveryState},
     key_rights::{KeyRight, KeyRights},
     method::Method,
-    payment::Status,
+    money::Rupiah,
+    payment::{Payment, Status},
     project::Project,
 };
 use i18n_embed_fl::fl;
@@ -31,6 +32,15 @@ pub(crate) fn payment_badge(words: Words, status: Status) -> Badge {
         Status::Cancelled => fl!(words, "status-cancelled"),
     };
     Badge { status: status.word(), text }
+}
+
+/// Whether the money that was received for a payment was given back; none where nothing was.
+pub(crate) fn refunded_badge(words: Words, payment: &Payment, received: Rupiah) -> Option<Badge> {
+    match payment.refunds.succeeded {
+        Rupiah::ZERO => None,
+        refunded if refunded >= received => Some(Badge { status: "off", text: fl!(words, "refunded-fully") }),
+        _ => Some(Badge { status: "off", text: fl!(words, "refunded-partly") }),
+    }
 }
 
 /// The state of an event's delivery; there is none where the project had no webhook URL.
@@ -93,6 +103,7 @@ pub(crate) fn key_right_name(words: Words, right: KeyRight) -> String {
     match right {
         KeyRight::Payments => fl!(words, "key-right-payments"),
         KeyRight::HeldMoney => fl!(words, "key-right-held-money"),
+        KeyRight::Refunds => fl!(words, "key-right-refunds"),
     }
 }
 

@@ -42,6 +42,7 @@ mod pretty_json;
 mod problem;
 mod prove;
 mod receipts;
+mod refunds;
 mod reset;
 mod roles;
 #[cfg(test)]
@@ -109,6 +110,7 @@ fn routes(app: &App) -> Router<App> {
         .merge(payments::routes())
         .merge(prove::routes())
         .merge(receipts::routes())
+        .merge(refunds::routes())
         .merge(reset::routes())
         .merge(search::routes())
         .merge(second_factor::routes())

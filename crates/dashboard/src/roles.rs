@@ -95,6 +95,7 @@ fn act_text(words: Words, act: Act) -> String {
         Act::ManageKeys => fl!(words, "act-keys"),
         Act::ManageWebhooks => fl!(words, "act-webhooks"),
         Act::DecideReceipts => fl!(words, "act-receipts"),
+        Act::Refund => fl!(words, "act-refund"),
         Act::Configure => fl!(words, "act-configure"),
         Act::ManageMembers => fl!(words, "act-members"),
         Act::ExportAudit => fl!(words, "act-audit"),

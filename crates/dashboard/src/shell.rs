@@ -103,6 +103,7 @@ pub(crate) struct ProjectChoice {
 pub(crate) enum Section {
     Home,
     Payments,
+    Refunds,
     Links,
     Balance,
     Keys,

@@ -1,7 +1,8 @@
 //! A SNAP bank of our own, for tests, rehearsals and demonstrations.
 //!
 //! It plays the bank's side of the standard: it asks a merchant's doors for bills and reports payments ([`Bank`]), it has
-//! doors of its own that a merchant calls for codes of QRIS and virtual accounts ([`BankServices`]), and it has screens on
+//! doors of its own that a merchant calls for codes of QRIS and virtual accounts, to send money from its account and to give
+//! payments back ([`BankServices`]), and it has screens on
 //! which a developer pays a bill ([`screens`]). It can also misbehave, one way at a time ([`Knobs`], [`Fault`]).
 //!
 //! It signs, verifies and writes JSON by its own code and depends on no other crate of this project, since a mistake in
@@ -35,8 +36,10 @@ pub use order::{AmountText, Inquiry, Knobs, Padding, Payment, STALE_MS, TokenCho
 pub use prepared::{Prepared, Service};
 pub use screens::{screens, screens_with_codes};
 pub use services::{
-    BankServices, Call, Code, CodeKind, CodePayment, CodeState, Doors, Fault, Habits, Merchant, NotifyDoor,
-    NotifyHabit, PaidCode, PayOrder, QrFault, QueryKey, Repeats, RrnIn, UnknownCode,
+    Account, AccountKey, AccountState, BANKS, BankCodes, BankServices, Call, Code, CodeKind, CodePayment, CodeState,
+    Doors, Fate, Fault, Habits, Line, Merchant, MoneyRules, NamedBank, NewAccount, NoSuchMoney, NotifyDoor,
+    NotifyHabit, PaidCode, PayOrder, QrFault, QueryKey, RefundHabits, RefundKey, RefundRule, Repeats, RrnIn, StatusKey,
+    Transfer, TransferHabits, TransferState, UnknownCode, UnknownTransfer,
 };
 pub use style::{ExternalId, SignatureText, Signing, Style};
 

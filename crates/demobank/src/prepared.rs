@@ -39,11 +39,41 @@ pub enum Service {
     QrNotify,
     /// 56, of the bank to the merchant's side
     DebitNotify,
+    /// 11
+    Balance,
+    /// 14
+    Statement,
+    /// 15
+    InternalInquiry,
+    /// 16
+    ExternalInquiry,
+    /// 17
+    Intrabank,
+    /// 18
+    Interbank,
+    /// 22
+    Rtgs,
+    /// 23
+    Skn,
+    /// 36
+    TransferStatus,
+    /// 42
+    BankAccountInquiry,
+    /// 43
+    TransferBank,
+    /// 00, a non-bank's question about 43
+    TransferBankStatus,
+    /// 53, another non-bank's question about 43
+    EmoneyStatus,
+    /// 78
+    QrRefund,
+    /// 58
+    DebitRefund,
 }
 
 impl Service {
     /// The services that a merchant's side calls at the bank.
-    pub const ASKED: [Service; 10] = [
+    pub const ASKED: [Service; 25] = [
         Service::Token,
         Service::Status,
         Service::CreateVa,
@@ -54,6 +84,21 @@ impl Service {
         Service::DebitStatus,
         Service::DebitCancel,
         Service::Cancel,
+        Service::Balance,
+        Service::Statement,
+        Service::InternalInquiry,
+        Service::ExternalInquiry,
+        Service::Intrabank,
+        Service::Interbank,
+        Service::Rtgs,
+        Service::Skn,
+        Service::TransferStatus,
+        Service::BankAccountInquiry,
+        Service::TransferBank,
+        Service::TransferBankStatus,
+        Service::EmoneyStatus,
+        Service::QrRefund,
+        Service::DebitRefund,
     ];
 
     /// The two digits that the standard knows the service by.
@@ -82,6 +127,21 @@ impl Service {
             Service::VaNotify => ("34", "/v1.0/transfer-va/notify-payment-intrabank"),
             Service::QrNotify => ("52", "/v1.0/qr/qr-mpm-notify"),
             Service::DebitNotify => ("56", "/v1.0/debit/notify"),
+            Service::Balance => ("11", "/v1.0/balance-inquiry"),
+            Service::Statement => ("14", "/v1.0/bank-statement"),
+            Service::InternalInquiry => ("15", "/v1.0/account-inquiry-internal"),
+            Service::ExternalInquiry => ("16", "/v1.0/account-inquiry-external"),
+            Service::Intrabank => ("17", "/v1.0/transfer-intrabank"),
+            Service::Interbank => ("18", "/v1.0/transfer-interbank"),
+            Service::Rtgs => ("22", "/v1.0/transfer-rtgs"),
+            Service::Skn => ("23", "/v1.0/transfer-skn"),
+            Service::TransferStatus => ("36", "/v1.0/transfer/status"),
+            Service::BankAccountInquiry => ("42", "/v1.0/emoney/bank-account-inquiry"),
+            Service::TransferBank => ("43", "/v1.0/emoney/transfer-bank"),
+            Service::TransferBankStatus => ("00", "/v1.0/emoney/transfer-bank-status"),
+            Service::EmoneyStatus => ("53", "/v1.0/qr/qr-mpm-status"),
+            Service::QrRefund => ("78", "/v1.0/qr/qr-mpm-refund"),
+            Service::DebitRefund => ("58", "/v1.0/debit/refund"),
         }
     }
 }

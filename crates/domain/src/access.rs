@@ -28,6 +28,8 @@ pub enum Act {
     ManageWebhooks,
     /// Accepting or returning money that fits no payment.
     DecideReceipts,
+    /// Giving money back to customers, and approving that.
+    Refund,
     /// Changing what customers and the API see: name, origins, methods.
     Configure,
     ManageMembers,
@@ -58,7 +60,7 @@ impl Role {
             Act::ManageLinks | Act::Simulate | Act::ManageKeys | Act::ManageWebhooks => {
                 matches!(self, Role::Owner | Role::Developer)
             }
-            Act::DecideReceipts | Act::Configure | Act::ManageMembers | Act::ExportAudit => {
+            Act::DecideReceipts | Act::Refund | Act::Configure | Act::ManageMembers | Act::ExportAudit => {
                 matches!(self, Role::Owner)
             }
         }
@@ -72,7 +74,7 @@ impl Role {
 }
 
 impl Act {
-    pub const ALL: [Act; 10] = [
+    pub const ALL: [Act; 11] = [
         Act::Look,
         Act::Sell,
         Act::ManageLinks,
@@ -80,6 +82,7 @@ impl Act {
         Act::ManageKeys,
         Act::ManageWebhooks,
         Act::DecideReceipts,
+        Act::Refund,
         Act::Configure,
         Act::ManageMembers,
         Act::ExportAudit,

@@ -4,11 +4,12 @@
 
 pub use crate::event_kind::EventKind;
 use crate::{
-    id::{EventId, KeyId, PaymentId, ProjectId, ReceiptId},
+    id::{EventId, KeyId, PaymentId, ProjectId, ReceiptId, RefundId},
     money::Rupiah,
     payment_state::State,
     project::SuccessWord,
     receipt::Unapplied,
+    refund_news::RefundNews,
     time::Timestamp,
 };
 
@@ -20,7 +21,7 @@ pub struct Event {
     pub news: News,
 }
 
-/// What happened, and to which payment or key.
+/// What happened, and to which payment, refund or key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// With the word that the project's API used for success at that moment.
@@ -49,6 +50,11 @@ pub enum News {
         word: SuccessWord,
         money: HeldMoney,
     },
+    /// Something happened to a refund.
+    Refund {
+        refund: RefundId,
+        news: RefundNews,
+    },
 }
 
 /// Money that could not pay its payment.
@@ -62,7 +68,7 @@ pub struct HeldMoney {
 }
 
 impl Event {
-    /// The id of the payment or key that the event is about.
+    /// The id of the payment, refund or key that the event is about.
     pub fn subject(&self) -> String {
         match self.news {
             News::PaymentPaid { payment, .. }
@@ -71,6 +77,7 @@ impl Event {
             | News::PaymentCancelled { payment }
             | News::PaymentHeld { payment, .. } => payment.to_string(),
             News::ApiKeyDeleted { key } => key.to_string(),
+            News::Refund { refund, .. } => refund.to_string(),
         }
     }
 
@@ -82,12 +89,13 @@ impl Event {
             News::PaymentExpired { .. } => EventKind::PaymentExpired,
             News::PaymentCancelled { .. } => EventKind::PaymentCancelled,
             News::PaymentHeld { .. } => EventKind::PaymentHeld,
+            News::Refund { news, .. } => EventKind::of_refund(news),
         }
     }
 }
 
 impl News {
-    /// The payment that it is about; none if it is about a key.
+    /// The payment that it is about; none if it is about a refund or a key.
     pub const fn payment(&self) -> Option<PaymentId> {
         match *self {
             News::PaymentPaid { payment, .. }
@@ -95,7 +103,7 @@ impl News {
             | News::PaymentExpired { payment }
             | News::PaymentCancelled { payment }
             | News::PaymentHeld { payment, .. } => Some(payment),
-            News::ApiKeyDeleted { .. } => None,
+            News::Refund { .. } | News::ApiKeyDeleted { .. } => None,
         }
     }
 }

@@ -40,6 +40,7 @@ ids! {
     ReceiptId = Receipt "rcp";
     OpeningId = Opening "opn";
     LetterId = Letter "ltr";
+    RefundId = Refund "rfd";
 }
 
 /// Generates an id of any kind that sorts by `now`.

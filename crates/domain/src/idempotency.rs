@@ -7,6 +7,7 @@ use crate::id::ProjectId;
 pub enum Endpoint {
     Payments,
     Links,
+    Refunds,
 }
 
 impl Endpoint {
@@ -14,6 +15,7 @@ impl Endpoint {
         match self {
             Endpoint::Payments => "payments",
             Endpoint::Links => "payment-links",
+            Endpoint::Refunds => "refunds",
         }
     }
 }

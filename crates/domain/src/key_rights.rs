@@ -12,15 +12,18 @@ pub enum KeyRight {
     Payments,
     /// Deciding about money that fits no payment.
     HeldMoney,
+    /// Giving money back to customers, and cancelling that. Never approving it.
+    Refunds,
 }
 
 impl KeyRight {
-    pub const ALL: [KeyRight; 2] = [KeyRight::Payments, KeyRight::HeldMoney];
+    pub const ALL: [KeyRight; 3] = [KeyRight::Payments, KeyRight::HeldMoney, KeyRight::Refunds];
 
     pub const fn word(self) -> &'static str {
         match self {
             KeyRight::Payments => "payments",
             KeyRight::HeldMoney => "held-money",
+            KeyRight::Refunds => "refunds",
         }
     }
 
@@ -32,7 +35,7 @@ impl KeyRight {
     pub const fn is_over_money(self) -> bool {
         match self {
             KeyRight::Payments => false,
-            KeyRight::HeldMoney => true,
+            KeyRight::HeldMoney | KeyRight::Refunds => true,
         }
     }
 
@@ -40,6 +43,7 @@ impl KeyRight {
         match self {
             KeyRight::Payments => 1,
             KeyRight::HeldMoney => 2,
+            KeyRight::Refunds => 4,
         }
     }
 }
@@ -53,7 +57,8 @@ impl KeyRights {
     pub const NONE: KeyRights = KeyRights(0);
     /// The rights of a new key for which none are chosen.
     pub const USUAL: KeyRights = KeyRights::NONE.with(KeyRight::Payments);
-    pub const ALL: KeyRights = KeyRights::NONE.with(KeyRight::Payments).with(KeyRight::HeldMoney);
+    pub const ALL: KeyRights =
+        KeyRights::NONE.with(KeyRight::Payments).with(KeyRight::HeldMoney).with(KeyRight::Refunds);
 
     #[must_use]
     pub const fn with(self, right: KeyRight) -> KeyRights {
@@ -109,7 +114,7 @@ mod tests {
         for right in KeyRight::ALL {
             assert_eq!(KeyRight::parse(right.word()), Some(right));
         }
-        for wrong in ["", "Payments", "held_money", "refunds", "payouts", "none"] {
+        for wrong in ["", "Payments", "held_money", "refund", "payouts", "none"] {
             assert_eq!(KeyRight::parse(wrong), None, "{wrong}");
         }
     }
@@ -129,9 +134,9 @@ mod tests {
     #[test]
     fn an_unknown_right_is_named_by_its_place() {
         assert_eq!(KeyRights::parse(&[""; 0]), Ok(KeyRights::NONE));
-        assert_eq!(KeyRights::parse(&["held-money", "payments", "held-money"]), Ok(KeyRights::ALL));
-        let rule = "must be one of `payments`, `held-money`";
-        assert_eq!(KeyRights::parse(&["payments", "refunds"]), Err(Invalid::new("rights[1]", rule)));
+        assert_eq!(KeyRights::parse(&["held-money", "refunds", "payments", "held-money"]), Ok(KeyRights::ALL));
+        let rule = "must be one of `payments`, `held-money`, `refunds`";
+        assert_eq!(KeyRights::parse(&["payments", "payouts"]), Err(Invalid::new("rights[1]", rule)));
         assert_eq!(KeyRights::parse(&[""]), Err(Invalid::new("rights[0]", rule)));
     }
 }

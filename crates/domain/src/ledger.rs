@@ -1,13 +1,13 @@
 //! Double-entry bookkeeping: postings whose legs sum to zero. A posting is never changed or deleted once it is written.
 
 use crate::{
-    id::{PaymentId, ProjectId},
+    id::{PaymentId, ProjectId, RefundId},
     money::Rupiah,
     receipt::ReceiptKey,
     time::Timestamp,
 };
 
-/// An account of the ledger. The first three belong to a project; the others belong to the installation, but are kept
+/// An account of the ledger. `clearing` and `fees` belong to the installation, but are kept
 /// per project, so that commits of different projects never wait for the same row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Account {
@@ -16,23 +16,37 @@ pub enum Account {
     Available,
     /// Money that arrived and fits no payment.
     Unapplied,
+    /// On its way back to customers.
+    Refunding,
+    /// Given back to customers.
+    Refunded,
     /// What the provider owes us: the counterpart of all money that arrives.
     Clearing,
     Fees,
 }
 
 impl Account {
-    pub const ALL: [Account; 5] =
-        [Account::Pending, Account::Available, Account::Unapplied, Account::Clearing, Account::Fees];
+    pub const ALL: [Account; 7] = [
+        Account::Pending,
+        Account::Available,
+        Account::Unapplied,
+        Account::Refunding,
+        Account::Refunded,
+        Account::Clearing,
+        Account::Fees,
+    ];
 
     /// The accounts that belong to a project.
-    pub const OF_PROJECT: [Account; 3] = [Account::Available, Account::Pending, Account::Unapplied];
+    pub const OF_PROJECT: [Account; 5] =
+        [Account::Available, Account::Pending, Account::Unapplied, Account::Refunding, Account::Refunded];
 
     pub const fn word(self) -> &'static str {
         match self {
             Account::Pending => "pending",
             Account::Available => "available",
             Account::Unapplied => "unapplied",
+            Account::Refunding => "refunding",
+            Account::Refunded => "refunded",
             Account::Clearing => "clearing",
             Account::Fees => "fees",
         }
@@ -53,6 +67,13 @@ pub enum Cause {
     Accepted(ReceiptKey),
     /// Somebody gave the receipt's money back.
     Returned(ReceiptKey),
+    /// A refund was made: its money is on its way.
+    RefundStarted(RefundId),
+    RefundSucceeded(RefundId),
+    /// A refund failed or was cancelled.
+    RefundReleased(RefundId),
+    /// A refund that had succeeded came back.
+    RefundReturned(RefundId),
 }
 
 /// One movement of money with all its legs.
@@ -116,7 +137,8 @@ impl Posting {
         Posting::balanced(Cause::Returned(receipt), project_id, payment_id, at, legs)
     }
 
-    fn balanced(
+    /// Legs of nothing are left out.
+    pub(crate) fn balanced(
         cause: Cause,
         project_id: ProjectId,
         payment_id: PaymentId,
@@ -140,6 +162,10 @@ impl Posting {
             Cause::Unapplied(receipt) | Cause::Accepted(receipt) | Cause::Returned(receipt) => {
                 format!("{}:{}:{}", self.kind(), receipt.provider, receipt.id)
             }
+            Cause::RefundStarted(refund)
+            | Cause::RefundSucceeded(refund)
+            | Cause::RefundReleased(refund)
+            | Cause::RefundReturned(refund) => format!("{}:{refund}", self.kind()),
         }
     }
 
@@ -150,6 +176,10 @@ impl Posting {
             Cause::Unapplied(_) => "unapplied",
             Cause::Accepted(_) => "accepted",
             Cause::Returned(_) => "returned",
+            Cause::RefundStarted(_) => "refund_started",
+            Cause::RefundSucceeded(_) => "refund_succeeded",
+            Cause::RefundReleased(_) => "refund_released",
+            Cause::RefundReturned(_) => "refund_returned",
         }
     }
 }

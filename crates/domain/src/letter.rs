@@ -30,6 +30,10 @@ words! {
     LetterKind {
         /// A customer has paid.
         Receipt "receipt",
+        /// A customer is asked where money shall go that comes back.
+        RefundClaim "refund_claim",
+        /// Money has gone back to a customer.
+        RefundMade "refund_made",
         /// Somebody is asked to become a member of a project.
         Invitation "invitation",
         /// A link to set a new password.
@@ -70,6 +74,8 @@ impl LetterKind {
             | LetterKind::PasswordChanged
             | LetterKind::FactorChanged => true,
             LetterKind::Receipt
+            | LetterKind::RefundClaim
+            | LetterKind::RefundMade
             | LetterKind::Invitation
             | LetterKind::WebhookFailing
             | LetterKind::MoneyHeld
@@ -79,14 +85,21 @@ impl LetterKind {
         }
     }
 
-    /// Whether its link lets somebody in. What it was written with is deleted once it is sent, and it never becomes a webhook.
+    /// Whether its link lets somebody in, or say where money goes. What it was written with is deleted once it is sent, and it never becomes a webhook.
     pub const fn grants_access(self) -> bool {
-        matches!(self, LetterKind::Invitation | LetterKind::PasswordReset)
+        matches!(self, LetterKind::Invitation | LetterKind::PasswordReset | LetterKind::RefundClaim)
+    }
+
+    /// Whether it may go to a URL of the operator or the merchant: whatever says how a shop or the installation does. A link that
+    /// lets somebody in goes to that person alone, and so does what concerns one person's account. Of refunds that were made, programs
+    /// learn by an event.
+    pub const fn may_be_notice(self) -> bool {
+        !self.grants_access() && !self.is_security() && !matches!(self, LetterKind::RefundMade)
     }
 
     /// Whether it goes to people who pay, and not to those who run the shop or the installation.
     pub const fn for_customers(self) -> bool {
-        matches!(self, LetterKind::Receipt)
+        matches!(self, LetterKind::Receipt | LetterKind::RefundClaim | LetterKind::RefundMade)
     }
 
     /// Whether each member chooses for themselves to get it. The others are about their access, or somebody has just asked for them.
@@ -114,7 +127,8 @@ mod tests {
     fn nobody_switches_off_a_letter_about_security_or_one_that_lets_them_in() {
         for kind in LetterKind::ALL {
             assert!(!kind.is_optional() || !(kind.is_security() || kind.grants_access()), "{kind:?}");
-            assert!(!kind.for_customers() || !(kind.is_security() || kind.grants_access()), "{kind:?}");
+            assert!(!kind.for_customers() || !(kind.is_security() || kind.is_optional()), "{kind:?}");
+            assert!(!kind.may_be_notice() || !(kind.is_security() || kind.grants_access()), "{kind:?}");
         }
     }
 }

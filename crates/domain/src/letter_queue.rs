@@ -28,6 +28,8 @@ pub const SECURITY_TO_ADDRESS_MOST: u32 = 60;
 pub const WAITING_FOR_ADDRESS_MOST: u32 = 40;
 /// Letters of one project within [`BOUND_WITHIN`], those about security left out; further ones wait.
 pub const OF_PROJECT_MOST: u32 = 2_000;
+/// Notices that one URL gets within [`BOUND_WITHIN`], and that may wait for it: as many as a project may send letters.
+pub const TO_URL_MOST: u32 = OF_PROJECT_MOST;
 /// The most of a relay's answer that is kept.
 pub const ANSWER_CHARACTERS_MOST: usize = 300;
 
@@ -45,12 +47,42 @@ pub const fn may_be_dropped(kind: LetterKind) -> bool {
     !kind.is_security() || matches!(kind, LetterKind::NewDevice)
 }
 
+/// By which way a letter goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Channel {
+    /// To an address, by a relay.
+    Mail,
+    /// To a URL, as a signed request.
+    Notice,
+}
+
+impl Channel {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Channel::Mail => "mail",
+            Channel::Notice => "notice",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Channel> {
+        [Channel::Mail, Channel::Notice].into_iter().find(|channel| channel.word() == word)
+    }
+
+    /// Letters that may wait for one address or URL; one more is dropped.
+    pub const fn waiting_most(self) -> u32 {
+        match self {
+            Channel::Mail => WAITING_FOR_ADDRESS_MOST,
+            Channel::Notice => TO_URL_MOST,
+        }
+    }
+}
+
 /// Where a letter stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LetterState {
     /// It is tried at that time.
     Waiting { due_at: Timestamp },
-    /// The relay has taken it.
+    /// The relay has taken it, or the server behind the URL.
     Sent { at: Timestamp },
     /// It was refused for good, or too often, or was not worth sending any more.
     GivenUp { at: Timestamp },
@@ -100,6 +132,7 @@ impl LetterState {
 pub struct QueuedLetter {
     pub id: LetterId,
     pub kind: LetterKind,
+    pub channel: Channel,
     /// The project that it is about; none where it is about a user or the installation.
     pub project_id: Option<ProjectId>,
     /// The user it goes to; none where it goes to somebody who has no account.
@@ -110,10 +143,10 @@ pub struct QueuedLetter {
     pub queued_at: Timestamp,
     /// From then on it is not worth sending.
     pub expires_at: Timestamp,
-    /// How often the relay has judged it.
+    /// How often the relay, or the server behind the URL, has judged it.
     pub attempts: u32,
     pub state: LetterState,
-    /// What the relay said last, or why it was not asked.
+    /// What was answered last, or why nobody was asked.
     pub answer: Option<String>,
 }
 
@@ -214,6 +247,7 @@ mod tests {
         QueuedLetter {
             id: mint(NOW, [1; 10]),
             kind: LetterKind::Test,
+            channel: Channel::Mail,
             project_id: None,
             user_id: None,
             recipient: "r".to_owned(),
@@ -262,5 +296,9 @@ mod tests {
             assert_eq!(LetterState::parse(word, NOW).map(LetterState::word), Some(word));
         }
         assert_eq!(LetterState::parse("lost", NOW), None);
+        for channel in [Channel::Mail, Channel::Notice] {
+            assert_eq!(Channel::parse(channel.word()), Some(channel));
+        }
+        assert_eq!(Channel::parse("post"), None);
     }
 }

@@ -246,6 +246,7 @@ mod tests {
             banks: vec![Bank::Bca],
             default_methods: vec![Method::Qris],
             frame_origins: Vec::new(),
+            refunds: crate::refund_settings::RefundSettings::default(),
             accounts: Vec::new(),
             created_at: NOW,
             version: 1,

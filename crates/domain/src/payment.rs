@@ -27,6 +27,16 @@ pub struct Payment {
     pub state: State,
     pub created_at: Timestamp,
     pub version: i64,
+    pub refunds: RefundSums,
+}
+
+/// What was given back of a payment's money.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RefundSums {
+    /// The customer has it.
+    pub succeeded: Rupiah,
+    /// It is on its way, or waits for something.
+    pub unfinished: Rupiah,
 }
 
 /// Everything that one transition causes; it is committed as a whole or not at all.
@@ -80,7 +90,8 @@ pub enum NotMoved {
 impl Payment {
     /// A new payment, which can be paid by `code` from `now` on.
     pub const fn pending(id: PaymentId, terms: PaymentTerms, code: String, now: Timestamp) -> Payment {
-        Payment { id, terms, code, state: State::Pending, created_at: now, version: 1 }
+        let refunds = RefundSums { succeeded: Rupiah::ZERO, unfinished: Rupiah::ZERO };
+        Payment { id, terms, code, state: State::Pending, created_at: now, version: 1, refunds }
     }
 
     pub fn merchant_net(&self) -> Rupiah {
@@ -113,9 +124,11 @@ impl Payment {
             News::PaymentExpired { .. } => (State::Expired, self.terms.expires_at),
             News::PaymentCancelled { .. } => (State::Cancelled { at: event.created_at }, self.terms.expires_at),
             News::PaymentHeld { state, expires_at, .. } => (state, expires_at),
-            News::ApiKeyDeleted { .. } => (self.state, self.terms.expires_at),
+            News::Refund { .. } | News::ApiKeyDeleted { .. } => (self.state, self.terms.expires_at),
         };
-        Payment { state, terms: PaymentTerms { expires_at, ..self.terms }, ..self }
+        // None of these events tells of a refund.
+        let refunds = RefundSums::default();
+        Payment { state, terms: PaymentTerms { expires_at, ..self.terms }, refunds, ..self }
     }
 
     /// Money arrived. It pays the payment when it is exactly the amount and the customer paid in time, even when the

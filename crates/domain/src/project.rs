@@ -8,6 +8,7 @@ use crate::{
     fee::FeeOverrides,
     id::{BankAccountId, ProjectId},
     method::Method,
+    refund_settings::RefundSettings,
     rules::{Invalid, MERCHANT_CITY, MERCHANT_NAME},
     time::Timestamp,
 };
@@ -78,6 +79,7 @@ pub struct Project {
     pub frame_origins: Vec<String>,
     /// The methods that an enabled bank account is assigned to. Only production projects have any.
     pub accounts: Vec<AssignedAccount>,
+    pub refunds: RefundSettings,
     pub created_at: Timestamp,
     pub version: i64,
 }

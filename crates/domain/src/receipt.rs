@@ -2,7 +2,7 @@
 
 use crate::{
     audit::Actor,
-    id::{KeyId, PaymentId, ProjectId, ReceiptId, UserId},
+    id::{KeyId, PaymentId, ProjectId, ReceiptId, RefundId, UserId},
     money::Rupiah,
     rules::TextRule,
     time::Timestamp,
@@ -137,7 +137,7 @@ impl ReceiptState {
     }
 }
 
-/// A decision that was made about held money. It is final.
+/// A decision that was made about held money. It is final, unless a refund that it names fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decided {
     pub decision: Decision,
@@ -145,6 +145,8 @@ pub struct Decided {
     pub note: String,
     /// Who decided; none where an earlier version did not store it.
     pub by: Option<Decider>,
+    /// The refund by which it goes back to the customer; none where it was given back elsewhere, or pays a payment.
+    pub refund: Option<RefundId>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,7 +282,7 @@ mod tests {
         };
         assert_eq!(held.state(), ReceiptState::Held);
         for decision in [Decision::Accepted { payment_id, difference: Rupiah::ZERO }, Decision::Returned] {
-            let decided = Some(Decided { decision, at: now, note: "x".to_owned(), by: None });
+            let decided = Some(Decided { decision, at: now, note: "x".to_owned(), by: None, refund: None });
             assert_eq!(UnappliedReceipt { decided, ..held.clone() }.state().word(), decision.word());
         }
     }

@@ -9,6 +9,8 @@ pub struct BalanceAt {
     pub available: Rupiah,
     pub pending: Rupiah,
     pub unapplied: Rupiah,
+    /// On its way back to customers.
+    pub refunding: Rupiah,
     pub as_of: Timestamp,
 }
 
@@ -21,6 +23,12 @@ impl Engine {
         }
         let as_of = at.unwrap_or(now);
         let balance = self.store.balance(project_id, at).await?;
-        Ok(BalanceAt { available: balance.available, pending: balance.pending, unapplied: balance.unapplied, as_of })
+        Ok(BalanceAt {
+            available: balance.available,
+            pending: balance.pending,
+            unapplied: balance.unapplied,
+            refunding: balance.refunding,
+            as_of,
+        })
     }
 }

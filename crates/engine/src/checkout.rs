@@ -13,10 +13,11 @@ use domain::{
     method::Method,
     money::Rupiah,
     opening::OpeningAttempt,
-    payment::{Checkout, Payment, Status},
+    payment::{Checkout, Payment, RefundSums, Status},
     pricing::{Price, Pricing},
     project::{Environment, Project},
     receipt::UnappliedReceipt,
+    refund::Refund,
     rules::Invalid,
     time::Timestamp,
 };
@@ -32,6 +33,9 @@ use crate::{
 
 /// How often the same form may be sent again after its payment has ended unpaid. Each time costs one more read.
 const TRIES_PER_FORM: usize = 32;
+
+/// Refunds of held money that a payment's page reads; there is rarely more than one.
+const RETURNS_MOST: usize = 5;
 
 /// How many bytes of the hash of a visitor's token are stored: enough that no two visitors share one.
 const VISITOR_BYTES: usize = 16;
@@ -125,6 +129,8 @@ pub struct PaymentPage {
     pub unapplied: Vec<UnappliedReceipt>,
     /// What paid it, where that was more or less than its amount.
     pub received: Option<Rupiah>,
+    /// What was given back of it, or will be, oldest first; then that by which money goes back that could not pay it.
+    pub refunds: Vec<Refund>,
 }
 
 /// Everything that an attempt was judged by, at one instant.
@@ -190,7 +196,27 @@ impl Engine {
         let unapplied = self.store.receipts_sent_for(payment.terms.project_id, &[payment.id]).await?;
         let received =
             self.received_instead(payment.terms.project_id, std::slice::from_ref(&payment)).await?.remove(&id);
-        Ok(PaymentPage { project, payment, link, has_other_methods, unapplied, received })
+        let refunds = self.refunds_told_of(&payment, &unapplied).await?;
+        Ok(PaymentPage { project, payment, link, has_other_methods, unapplied, received, refunds })
+    }
+
+    /// The refunds that a payment's page tells of. Most payments have none, and nothing is read for those.
+    async fn refunds_told_of(&self, payment: &Payment, unapplied: &[UnappliedReceipt]) -> Result<Vec<Refund>, Error> {
+        let mut refunds = match payment.refunds == RefundSums::default() {
+            true => Vec::new(),
+            false => self.store.refunds_of_payment(payment.id).await?,
+        };
+        for id in unapplied.iter().filter_map(|money| money.decided.as_ref()?.refund).take(RETURNS_MOST) {
+            refunds.extend(self.store.refund(id).await?);
+        }
+        Ok(refunds)
+    }
+
+    /// The title of what a payment pays; none where it has no link, or that has none.
+    pub async fn payment_title(&self, payment: &Payment) -> Result<Option<String>, Error> {
+        let Some(link_id) = payment.terms.link_id else { return Ok(None) };
+        let title = self.store.shown_link(link_id).await?.map(|shown| shown.link.title);
+        Ok(title.filter(|title| !title.is_empty()))
     }
 
     /// The payment that claimed a single-use link, if the visitor who made `remembered` made that one too: they paid a code

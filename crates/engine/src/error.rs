@@ -1,6 +1,12 @@
 //! Why a use case failed, by what the caller can do about it.
 
-use domain::{pricing::Mispriced, receipt::Unfit, rules::Invalid, time::Timestamp};
+use domain::{
+    pricing::Mispriced,
+    receipt::Unfit,
+    refund::{NoRoom, RefundStuck},
+    rules::Invalid,
+    time::Timestamp,
+};
 use store::{CommitError, StoreError};
 
 use crate::{bank_error::BankError, blocking_work::WorkError, passwords::HashError, vault::VaultError};
@@ -61,6 +67,20 @@ pub enum Error {
     AlreadySettled,
     #[error("{}", .0.sentence())]
     DoesNotFit(Unfit),
+    /// The refund cannot be made of what is left.
+    #[error("{}", .0.sentence())]
+    NoRoom(NoRoom),
+    /// The refund cannot be changed like that as it stands now.
+    #[error("{}", .0.sentence())]
+    RefundStuck(RefundStuck),
+    /// It is not as the person has seen it who decided about it.
+    #[error("the refund has changed since it was shown; look at it again")]
+    RefundChanged,
+    #[error("no refund waits for a person to transfer it")]
+    NothingToTransfer,
+    /// The link of a claim page has expired, or was tried too often.
+    #[error("this link is not open any more; ask for a new one")]
+    ClaimClosed,
     #[error("too many attempts have failed; try again after {until}")]
     TryLater { until: Timestamp },
     /// The link has as many pending payments, or recent attempts from this address, as it may have.

@@ -1,4 +1,4 @@
-//! Events with their subject: the payment or key that an event is about, as it was when the event happened.
+//! Events with their subject: the payment, refund or key that an event is about, as it was when the event happened.
 
 use domain::{
     event::{Event, News},
@@ -47,7 +47,7 @@ impl Engine {
                     let subject = Subject::Payment(Box::new(payment.as_seen_by(&event)));
                     Ok(EventWithSubject { event, subject })
                 }
-                // An event about a key, which is rare.
+                // An event about a refund or a key, which are rare.
                 Ok(Some(EventToSend { event, payment: None })) => self.with_subject(event).await,
                 Ok(None) => Err(Error::NotFound("event")),
                 Err(error) => Err(error.into()),
@@ -60,6 +60,10 @@ impl Engine {
         let subject = match event.news {
             News::ApiKeyDeleted { key } => {
                 Subject::ApiKey(self.store.key(key).await?.ok_or(Error::NotFound("API key"))?)
+            }
+            News::Refund { refund, .. } => {
+                let refund = self.store.refund(refund).await?.ok_or(Error::NotFound("refund"))?;
+                Subject::Refund(Box::new(refund.as_seen_by(&event)))
             }
             News::PaymentPaid { payment, .. }
             | News::PaymentFailed { payment }

@@ -42,6 +42,7 @@ mod people;
 mod projects;
 mod receipts;
 mod reconcile;
+mod refunds;
 #[cfg(test)]
 mod samples;
 mod second_factor;
@@ -90,8 +91,11 @@ pub use checkout::{Attempt, LinkPage, PaymentPage};
 pub use clock::{Clock, SystemClock};
 pub use counter::Counter;
 pub use desk::{
-    CustomerFile, DECISIONS_MOST, Day, Desk, FoundCustomer, Home, Jump, KeyShown, PaymentFile, SearchResults, Sent,
+    Approval, CustomerFile, DECISIONS_MOST, Day, Desk, FoundCustomer, Home, Jump, KeyShown, ListedRefund, NamedParty,
+    OpenClaim, PaymentFile, ReadyTransfers, RefundFile, RefundOutlook, RefundSum, RefundsWaiting, SearchResults,
+    Sending, Sent,
 };
+pub use domain::refund::request::RefundRequest;
 pub use error::{Error, NoBank};
 pub use gateway::{BlockedAddress, Outcome, USER_AGENT};
 pub use invites::Invitation;
@@ -99,13 +103,13 @@ pub use key_rotation::RotatedKey;
 pub use keys::{KeyOwner, NewKey};
 pub use logos::NewLogo;
 pub use lost_passwords::{FORGOT, RESETS, ResetAsked, ResetLink};
-pub use mail::ShownLetter;
+pub use mail::{NoticeSettings, ShownLetter, ShownNoticeTarget};
 pub use memory::{
-    mail::Mail,
+    mail::{Mail, Notices, OperatorUrl},
     watchers::{TooManyWatchers, WATCHERS_MOST},
 };
 pub use observe::Observed;
-pub use operator::Operator;
+pub use operator::{Operator, WaitingRefund};
 pub use passwords::HashError;
 pub use payments::Created;
 pub use pending_sign_ins::PENDING_LIFETIME;
@@ -114,6 +118,7 @@ pub use picture::logo::LogoError;
 pub use projects::{NewProject, ProjectUpdate};
 pub use receipts::ReceiptFit;
 pub use reconcile::{Courier, Reconcilers};
+pub use refunds::{AccountAnswer, BatchedTransfer, ClaimPage, RefundOutcome};
 pub use second_factor::FactorState;
 pub use secrets::{Rotation, SecretsFound, UnopenedSecret};
 pub use sign_in::{NewSession, SignIn, Whereabouts};
@@ -124,7 +129,8 @@ pub use store::{
     FailingDeliveries, FailingSince, HeldReceipt, HeldSum, JobStanding, JobsWaiting, LastAttempt, LedgerLine,
     LedgerPosting, LetterChoices, LetterCounts, LetterFilter, LinkFilter, Listed, LoggedEvent, MATCHES_COUNTED,
     Matches, Member, MethodFilter, Note, OpenStrays, Paid, PaymentFilter, PaymentOrder, PostingCursor, ProjectHealth,
-    ReceiptFilter, Scan, ScannedPayment, SetupProgress, StoreError, Sums, UnappliedFilter, Window,
+    ReadyRefund, ReceiptFilter, RefundBatch, RefundFilter, RefundStanding, Scan, ScannedPayment, SetupProgress,
+    StoreError, Sums, UnappliedFilter, Window,
 };
 pub use vault::{SecretKey, SecretKeys, Unsealed, VaultError};
 pub use watch::Watch;

@@ -246,7 +246,7 @@ impl Engine {
         self.event(payment.terms.project_id, owed.news(payment.id, SuccessWord::default()), now)
     }
 
-    fn event(&self, project_id: ProjectId, news: News, now: Timestamp) -> WebhookWrite {
+    pub(crate) fn event(&self, project_id: ProjectId, news: News, now: Timestamp) -> WebhookWrite {
         WebhookWrite::Event(Event { id: self.mint(now), project_id, created_at: now, news })
     }
 

@@ -1,6 +1,7 @@
 //! What an operator can see and do: the health of all projects, and which of them may take payments.
 
 mod banks;
+mod refunds;
 mod users;
 
 use domain::{
@@ -16,6 +17,8 @@ use crate::{
     Audited, Engine, Error, NewProject, ProjectUpdate, ShownLetter, Visit, desk::first_owner, forms::is_form_used,
     fresh_proof::Prover,
 };
+
+pub use refunds::WaitingRefund;
 
 /// An operator, signed in.
 #[derive(Clone)]

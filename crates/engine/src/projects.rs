@@ -13,6 +13,7 @@ use domain::{
     id::ProjectId,
     method::Method,
     project::{Environment, MerchantProfile, Project, SuccessWord, initial_default_methods},
+    refund_settings::RefundSettings,
     rules::{MERCHANT_NAME, PROJECT_NAME},
 };
 use store::{Change, CommitError, Guard, ProjectWrite, SealedColumn, Write};
@@ -52,16 +53,18 @@ pub struct ProjectUpdate {
     pub colour: Option<Option<Colour>>,
     pub contacts: Option<Contacts>,
     pub frame_origins: Option<Vec<String>>,
+    pub refunds: Option<RefundSettings>,
 }
 
 impl ProjectUpdate {
     /// Whether a member must prove that they are there before they change this: which pages may call the API or hold the
-    /// checkout, and which ways to pay are offered. What customers see of the shop does not weigh that much.
+    /// checkout, which ways to pay are offered, and which refunds wait for an approval. What customers see of the shop does not weigh that much.
     pub(crate) fn weighs_much(&self) -> bool {
         self.allowed_origins.is_some()
             || self.frame_origins.is_some()
             || self.banks.is_some()
             || self.default_methods.is_some()
+            || self.refunds.is_some()
     }
 }
 
@@ -98,6 +101,7 @@ impl Engine {
             banks: Bank::ALL.to_vec(),
             default_methods: initial_default_methods(),
             frame_origins: Vec::new(),
+            refunds: RefundSettings::default(),
             accounts: Vec::new(),
             created_at: now,
             version: 1,
@@ -182,6 +186,7 @@ impl Engine {
             ("logo", is_another(update.logo.as_ref().map(mark_of).as_ref(), &before.face.logo)),
             ("colour", is_another(update.colour.as_ref(), &before.face.colour)),
             ("contacts", is_another(update.contacts.as_ref(), &before.face.contacts)),
+            ("refunds", is_another(update.refunds.as_ref(), &before.refunds)),
             ("frame_origins", is_another(update.frame_origins.as_ref(), &before.frame_origins)),
             ("allowed_origins", is_another(update.allowed_origins.as_deref().map(by_name).as_ref(), &by_name(origins))),
         ];
@@ -254,6 +259,7 @@ fn updated(project: Project, update: ProjectUpdate) -> Project {
         banks: update.banks.unwrap_or(project.banks),
         default_methods: update.default_methods.unwrap_or(project.default_methods),
         frame_origins: update.frame_origins.unwrap_or(project.frame_origins),
+        refunds: update.refunds.unwrap_or(project.refunds),
         ..project
     }
 }

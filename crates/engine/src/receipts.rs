@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use domain::{
     audit::Deed,
-    id::{PaymentId, ProjectId, ReceiptId},
+    id::{PaymentId, ProjectId, ReceiptId, RefundId},
     ledger::Posting,
     link::{Link, LinkClaim},
     money::Rupiah,
@@ -150,7 +150,7 @@ impl Engine {
         let is_payable = matches!(payment.state, State::Pending | State::Processing);
         let void = is_payable.then_some(OpeningWrite::VoidQueued { payment_id, at: now });
         let transition = payment.accept(receipt, claim, difference, delay, now).map_err(Error::DoesNotFit)?;
-        let change = self.decided(held, decision, now, note);
+        let change = self.decided(held, decision, now, note, None);
         Ok(self.moved(change, &project, transition, now).change.with_all(void))
     }
 
@@ -158,11 +158,18 @@ impl Engine {
     fn returned(&self, held: &UnappliedReceipt, note: &str) -> Change {
         let (now, Receipt { key, amount, .. }) = (self.now(), held.receipt.clone());
         let posting = Posting::returned(held.project_id, held.payment_id, key, amount, now);
-        self.decided(held, Decision::Returned, now, note).with(LedgerWrite::Posting(posting))
+        self.decided(held, Decision::Returned, now, note, None).with(LedgerWrite::Posting(posting))
     }
 
-    /// The decision itself, and its line of the audit log.
-    fn decided(&self, held: &UnappliedReceipt, decision: Decision, now: Timestamp, note: &str) -> Change {
+    /// The decision itself, and its line of the audit log. `refund` is that by which the money goes back.
+    pub(crate) fn decided(
+        &self,
+        held: &UnappliedReceipt,
+        decision: Decision,
+        now: Timestamp,
+        note: &str,
+        refund: Option<RefundId>,
+    ) -> Change {
         let (sent_for, amount) = (held.payment_id, held.receipt.amount);
         let (deed, subject, about) = match decision {
             Decision::Returned => (Deed::ReceiptReturned, sent_for, String::new()),
@@ -178,7 +185,7 @@ impl Engine {
             Decision::Accepted { .. } | Decision::Returned => String::new(),
         };
         let line = self.audit(Some(held.project_id), deed, subject, format!("{amount} {billed}{about}{note}"));
-        let decided = Decided { decision, at: now, note: note.to_owned(), by: Decider::of(&self.actor) };
+        let decided = Decided { decision, at: now, note: note.to_owned(), by: Decider::of(&self.actor), refund };
         let (key, project_id) = (held.receipt.key.clone(), held.project_id);
         Change::from(LedgerWrite::ReceiptDecided { key, project_id, decided }).with(line)
     }

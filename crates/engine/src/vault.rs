@@ -111,6 +111,8 @@ pub(crate) enum Place {
     PendingSignIn,
     /// The link in a letter that ends letters of its kind.
     LetterStop,
+    /// What a customer has typed on the first step of a claim page.
+    ClaimTicket,
 }
 
 impl From<SealedColumn> for Place {
@@ -124,6 +126,7 @@ impl Place {
         match self {
             Place::Column(column) => column.name(),
             Place::KnownBrowser => "the cookie of a known browser",
+            Place::ClaimTicket => "the ticket of a claim page",
             Place::LetterStop => "the link that ends letters",
             Place::SignInTicket => "the cookie of a visitor who must wait",
             Place::PendingSignIn => "the cookie of a visitor who has given their password",

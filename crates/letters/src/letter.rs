@@ -19,6 +19,8 @@ use crate::stored;
 #[serde(rename_all = "snake_case")]
 pub enum Letter {
     Receipt(PaymentReceipt),
+    RefundClaim(RefundClaim),
+    RefundMade(RefundMade),
     Invitation(Invitation),
     PasswordReset(PasswordReset),
     NewDevice(NewDevice),
@@ -47,6 +49,52 @@ pub struct PaymentReceipt {
     /// The merchant's own number of what was bought.
     pub reference: Option<String>,
     /// The payment's page, which everybody who has the link can see.
+    pub payment_url: String,
+    pub is_sandbox: bool,
+    /// Whom a notice is to be passed on to. A letter goes to an address of its own and does not show this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub customer: Option<Customer>,
+}
+
+/// How a customer can be reached; empty where they left nothing.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Customer {
+    pub name: String,
+    pub email: String,
+    pub phone: String,
+}
+
+/// To a customer whose money comes back by a transfer: where shall it go?
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefundClaim {
+    /// What was paid for.
+    pub title: String,
+    #[serde(with = "stored::rupiah")]
+    pub amount: Rupiah,
+    /// Why it comes back, as the merchant says.
+    pub reason: Option<String>,
+    pub payment_id: String,
+    pub reference: Option<String>,
+    /// Who has it says where the money goes.
+    pub claim_url: String,
+    #[serde(with = "stored::timestamp")]
+    pub expires_at: Timestamp,
+    pub is_sandbox: bool,
+}
+
+/// To a customer who has got money back.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefundMade {
+    /// What was paid for.
+    pub title: String,
+    #[serde(with = "stored::rupiah")]
+    pub amount: Rupiah,
+    /// The bank and the last digits of the account; none where it went back the way that it came.
+    pub destination: Option<String>,
+    #[serde(with = "stored::timestamp")]
+    pub made_at: Timestamp,
+    pub payment_id: String,
+    pub reference: Option<String>,
     pub payment_url: String,
     pub is_sandbox: bool,
 }
@@ -248,6 +296,8 @@ impl Letter {
     pub const fn kind(&self) -> LetterKind {
         match self {
             Letter::Receipt(_) => LetterKind::Receipt,
+            Letter::RefundClaim(_) => LetterKind::RefundClaim,
+            Letter::RefundMade(_) => LetterKind::RefundMade,
             Letter::Invitation(_) => LetterKind::Invitation,
             Letter::PasswordReset(_) => LetterKind::PasswordReset,
             Letter::NewDevice(_) => LetterKind::NewDevice,

@@ -1,6 +1,8 @@
 //! What letters say: each letter with exactly the values that it shows, written as HTML and as plain text, in Indonesian and
 //! English.
 //!
+//! A letter may also be a notice, for a program that passes it on: its text alone, and its values by name.
+//!
 //! Both forms are rendered from the same content, so they state the same facts. Letters load nothing from anywhere, and only an
 //! invitation and a new password have a link that lets somebody in. Nothing here sends, stores or decides who gets a letter.
 
@@ -8,9 +10,11 @@ mod compose;
 mod content;
 mod html;
 mod letter;
+mod notice;
 mod plain;
 mod shown;
 mod stored;
+mod values;
 mod words;
 mod write;
 
@@ -20,7 +24,10 @@ mod samples;
 mod tests;
 
 pub use letter::{
-    BankDown, Face, FactorChange, FactorChanged, Invitation, LOGO, Letter, MoneyHeld, NewDevice, Origin,
-    PasswordChange, PasswordChanged, PasswordReset, PaymentReceipt, Shop, Summary, Test, WebhookFailing, Written,
+    BankDown, Customer, Face, FactorChange, FactorChanged, Invitation, LOGO, Letter, MoneyHeld, NewDevice, Origin,
+    PasswordChange, PasswordChanged, PasswordReset, PaymentReceipt, RefundClaim, RefundMade, Shop, Summary, Test,
+    WebhookFailing, Written,
 };
+pub use notice::{Noticed, notice};
+pub use values::Values;
 pub use write::write;

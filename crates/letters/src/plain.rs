@@ -14,15 +14,12 @@ const SIGNATURE: &str = "-- ";
 
 pub(crate) fn plain(words: Words, face: &Face, content: &Content) -> String {
     let mut blocks = vec![sender_name(face)];
-    if content.is_sandbox {
-        blocks.push(fl!(words, "sandbox-notice"));
-    }
+    blocks.extend(sandbox_notice(words, content));
     blocks.push(content.heading.clone());
     blocks.extend(content.amount.clone());
     blocks.extend(content.lead.iter().cloned());
-    let facts = content.facts.iter().map(|fact| format!("{}: {}", fact.label, fact.value));
-    blocks.push(facts.collect::<Vec<_>>().join("\n"));
-    let action = content.action.as_ref().map(|action| format!("{}:\n{}", action.label, action.url));
+    blocks.push(facts(content));
+    let action = action(content);
     let warning = content.warning.as_ref().map(|warning| format!("{}\n{}", warning.question, warning.answer));
     let after = content.after.iter().cloned();
     if content.is_action_for_warning {
@@ -30,11 +27,29 @@ pub(crate) fn plain(words: Words, face: &Face, content: &Content) -> String {
     } else {
         blocks.extend(action.into_iter().chain(after).chain(warning));
     }
-    if !content.contacts.is_empty() {
-        let ways = content.contacts.iter().map(|contact| contact.text.clone());
-        blocks.push([fl!(words, "contacts")].into_iter().chain(ways).collect::<Vec<_>>().join("\n"));
-    }
+    blocks.extend(ways(words, content));
     blocks.push(format!("{SIGNATURE}\n{}\n{}", sender_line(words, face), content.why));
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n\n") + "\n"
+}
+
+pub(crate) fn sandbox_notice(words: Words, content: &Content) -> Option<String> {
+    content.is_sandbox.then(|| fl!(words, "sandbox-notice"))
+}
+
+/// A line for each fact.
+pub(crate) fn facts(content: &Content) -> String {
+    let facts = content.facts.iter().map(|fact| format!("{}: {}", fact.label, fact.value));
+    facts.collect::<Vec<_>>().join("\n")
+}
+
+pub(crate) fn action(content: &Content) -> Option<String> {
+    content.action.as_ref().map(|action| format!("{}:\n{}", action.label, action.url))
+}
+
+/// How to reach the merchant.
+pub(crate) fn ways(words: Words, content: &Content) -> Option<String> {
+    let ways = content.contacts.iter().map(|contact| contact.text.clone());
+    let ways: Vec<String> = [fl!(words, "contacts")].into_iter().chain(ways).collect();
+    (ways.len() > 1).then(|| ways.join("\n"))
 }

@@ -6,8 +6,9 @@ use domain::{
 };
 
 use crate::letter::{
-    BankDown, Face, FactorChange, FactorChanged, Invitation, Letter, MoneyHeld, NewDevice, Origin, PasswordChange,
-    PasswordChanged, PasswordReset, PaymentReceipt, Shop, Summary, Test, WebhookFailing,
+    BankDown, Customer, Face, FactorChange, FactorChanged, Invitation, Letter, MoneyHeld, NewDevice, Origin,
+    PasswordChange, PasswordChanged, PasswordReset, PaymentReceipt, RefundClaim, RefundMade, Shop, Summary, Test,
+    WebhookFailing,
 };
 
 /// What somebody might enter to take a letter over: markup, lines of their own, a turned text, and no end.
@@ -81,6 +82,30 @@ pub(crate) fn letters(texts: &Texts) -> Vec<(String, Letter, Face)> {
     of_shop.chain(own).collect()
 }
 
+fn refunds(texts: &Texts) -> [(String, Letter); 2] {
+    let claim = RefundClaim {
+        title: texts.title.clone(),
+        amount: Rupiah::new(125_000),
+        reason: Some(texts.reference.clone()),
+        payment_id: "pay_01kfv7q3h8e6w9x2m4n5p7r8st".to_owned(),
+        reference: Some(texts.reference.clone()),
+        claim_url: page(&format!("/r/{}", "5a".repeat(32))),
+        expires_at: at(40),
+        is_sandbox: false,
+    };
+    let made = RefundMade {
+        title: texts.title.clone(),
+        amount: Rupiah::new(125_000),
+        destination: Some(texts.answer.clone()),
+        made_at: at(20),
+        payment_id: "pay_01kfv7q3h8e6w9x2m4n5p7r8st".to_owned(),
+        reference: None,
+        payment_url: page("/pay/pay_01kfv7q3h8e6w9x2m4n5p7r8st"),
+        is_sandbox: true,
+    };
+    [("refund-claim".to_owned(), Letter::RefundClaim(claim)), ("refund-made".to_owned(), Letter::RefundMade(made))]
+}
+
 fn money(texts: &Texts) -> Vec<(String, Letter)> {
     let receipt = PaymentReceipt {
         title: texts.title.clone(),
@@ -91,6 +116,7 @@ fn money(texts: &Texts) -> Vec<(String, Letter)> {
         reference: Some(texts.reference.clone()),
         payment_url: page("/pay/pay_01kfv7q3h8e6w9x2m4n5p7r8st"),
         is_sandbox: false,
+        customer: Some(customer(texts)),
     };
     let held = |reason| MoneyHeld {
         project: texts.shop.clone(),
@@ -121,7 +147,8 @@ fn money(texts: &Texts) -> Vec<(String, Letter)> {
         last_answer: Some(texts.answer.clone()),
         page_url: page("/dashboard/projects/prj_1/notifications"),
     };
-    let plain_receipt = PaymentReceipt { method: Method::Qris, reference: None, is_sandbox: true, ..receipt.clone() };
+    let plain_receipt =
+        PaymentReceipt { method: Method::Qris, reference: None, is_sandbox: true, customer: None, ..receipt.clone() };
     let mut letters = vec![
         ("receipt".to_owned(), Letter::Receipt(receipt)),
         ("receipt-sandbox".to_owned(), Letter::Receipt(plain_receipt)),
@@ -132,7 +159,12 @@ fn money(texts: &Texts) -> Vec<(String, Letter)> {
     let reasons =
         Unapplied::ALL.map(|reason| (format!("money-held-{}", reason.word()), Letter::MoneyHeld(held(reason))));
     letters.extend(reasons);
+    letters.extend(refunds(texts));
     letters
+}
+
+fn customer(texts: &Texts) -> Customer {
+    Customer { name: texts.shop.clone(), email: texts.email.clone(), phone: "081234567890".to_owned() }
 }
 
 fn origin(texts: &Texts) -> Origin {

@@ -5,8 +5,9 @@ use std::{collections::BTreeSet, env, fs, path::Path};
 use domain::{face::LogoMark, language::Language, letter::LetterKind, rules::changes_direction};
 
 use crate::{
-    compose::content,
+    compose::{content, notice_test},
     letter::{Face, Letter, Shop, Written},
+    notice,
     samples::{Texts, letters},
     shown::SUBJECT_MOST,
     words::code,
@@ -167,6 +168,35 @@ fn only_letters_that_grant_access_have_a_link_with_a_token() {
         assert_eq!(written.html.contains(&token), grants, "{name}");
         assert_eq!(written.plain.contains(&token), grants, "{name}");
     });
+}
+
+#[test]
+fn a_notice_is_made_of_every_letter_but_those_for_one_person_and_states_the_same_facts() {
+    for texts in [Texts::usual(), Texts::hostile()] {
+        check(&texts, |name, letter, language, face, _| {
+            let kind = letter.kind();
+            let Some(noticed) = notice(letter, language, face) else {
+                assert!(kind.is_security() || kind.grants_access(), "{name}");
+                return;
+            };
+            assert!(!kind.is_security() && !kind.grants_access(), "{name}");
+            let content = match letter {
+                Letter::Test(test) => notice_test(test, language, face),
+                letter => content(letter, language, face),
+            };
+            for fact in &content.facts {
+                assert!(noticed.text.contains(&format!("{}: {}", fact.label, fact.value)), "{name}: {}", noticed.text);
+            }
+            assert!(content.action.iter().all(|action| noticed.text.contains(&action.url)), "{name}");
+            assert!(content.why.is_empty() || !noticed.text.contains(&content.why), "{name}");
+            let has_control = |text: &str| text.contains(|c: char| c.is_control() && c != '\n');
+            assert!(!has_control(&noticed.text) && noticed.text.len() < 8 * 1_024, "{name}: {}", noticed.text);
+            assert!(!noticed.subject.contains(|c: char| c.is_control() || changes_direction(c)), "{name}");
+            let values = serde_json::to_value(&noticed.values).unwrap();
+            assert!(values.as_object().is_some_and(|values| !values.is_empty()), "{name}: {values}");
+            assert!(!noticed.text.to_lowercase().contains("email ini"), "{name}: {}", noticed.text);
+        });
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What `lunas link` and `lunas payment` share: the members of their requests, and the members of answers as texts for people.
+//! What `lunas link`, `lunas payment` and `lunas refund` share: the members of their requests, and the members of answers as texts for people.
 //!
 //! Texts of answers come from merchants and customers, so none is printed with its control characters.
 

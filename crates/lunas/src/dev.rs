@@ -19,6 +19,7 @@ use crate::{
     demo_credentials::{self, Credentials},
     error::CliError,
     mail_options::MailOptions,
+    notice_options::NoticeOptions,
     options::{
         AttemptOptions, DATABASE_FILE, DEFAULT_DATA, GlobalOptions, MoneyOptions, ServerOptions, UserOptions,
         WebhookOptions,
@@ -57,6 +58,8 @@ pub(crate) struct DevOptions {
     webhooks: WebhookOptions,
     #[command(flatten)]
     mail: MailOptions,
+    #[command(flatten)]
+    notices: NoticeOptions,
 }
 
 /// What a program that starts `lunas dev --json` reads once the server is ready.
@@ -84,6 +87,7 @@ pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(
     let config = options.server.config(Scheme::HttpOrHttps).map_err(CliError::several)?;
     let config = ServerConfig { is_development: true, ..config };
     let mailer = options.mail.mailer()?;
+    let operators = options.notices.operators(&options.webhooks.targets.guard(true), false)?;
     let data = options.data.as_path();
     let database = database(data, global)?;
     let settings = options.attempts.with(options.webhooks.targets.with(options.money.settings()));
@@ -97,7 +101,8 @@ pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(
     let screens = rehearsal.as_ref().map(Rehearsal::screens);
     let has_docs = config.has_docs;
     let running =
-        RunningServer::start(installation, config, Sending { webhooks: &options.webhooks, mailer }, screens).await?;
+        RunningServer::start(installation, config, Sending { webhooks: &options.webhooks, mailer, operators }, screens)
+            .await?;
     remote::save_address(data, running.address())?;
     // The dashboard has the same URL as all pages, because browsers keep sessions by host.
     let dashboard_url = format!("{}/dashboard", running.pages_url());

@@ -62,7 +62,7 @@ pub(crate) enum KeyCommand {
         /// A name for the key, which no other valid key of the project has.
         #[arg(long)]
         name: String,
-        /// What the key may do besides reading, separated by commas: payments, held-money; or none.
+        /// What the key may do besides reading, separated by commas: payments, held-money, refunds; or none.
         #[arg(long, default_value = "payments")]
         rights: Rights,
         /// The networks from which the key may be used, separated by commas. Without them, it may be used from everywhere.

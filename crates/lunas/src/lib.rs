@@ -26,6 +26,7 @@ mod mail;
 mod mail_options;
 mod manual;
 mod migrate;
+mod notice_options;
 mod open_files;
 mod options;
 mod output;
@@ -33,7 +34,9 @@ mod password;
 mod payment;
 mod private_files;
 mod project;
+mod project_refunds;
 mod project_update;
+mod refund;
 mod rehearsal;
 mod remote;
 mod request_lines;
@@ -97,6 +100,9 @@ enum Command {
     /// Create, list, search and show payments, through the API of a running server.
     #[command(subcommand)]
     Payment(payment::PaymentCommand),
+    /// Give money of payments back: ask for refunds, follow and decide about them.
+    #[command(subcommand)]
+    Refund(Box<refund::RefundCommand>),
     /// Show events and their webhook deliveries, and send events again.
     #[command(subcommand)]
     Event(event::EventCommand),
@@ -247,6 +253,7 @@ async fn dispatch(command: Command, Given { global, configuration, matches }: Gi
         Command::User(command) => user::run(command, global).await,
         Command::Link(command) => link::run(command, global).await,
         Command::Payment(command) => payment::run(command, global).await,
+        Command::Refund(command) => refund::run(*command, global).await,
         Command::Event(command) => event::run(command, global).await,
         Command::Pay(options) => simulate::run(Report::Paid, options, global).await,
         Command::Fail(options) => simulate::run(Report::Failed, options, global).await,

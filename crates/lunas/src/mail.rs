@@ -98,6 +98,8 @@ struct Tried {
 struct LetterLine {
     id: String,
     kind: &'static str,
+    /// `mail`, or `notice` where it goes to a URL.
+    channel: &'static str,
     /// None where it cannot be opened.
     address: Option<String>,
     project_id: Option<String>,
@@ -115,6 +117,7 @@ impl LetterLine {
         LetterLine {
             id: letter.id.to_string(),
             kind: letter.kind.word(),
+            channel: letter.channel.word(),
             address,
             project_id: letter.project_id.map(|id| id.to_string()),
             state: letter.state.word(),
@@ -208,6 +211,7 @@ async fn show(id: &str, engine: &Engine, output: Output) -> Result<(), CliError>
         fields(&[
             ("id", line.id.clone()),
             ("kind", line.kind.to_owned()),
+            ("channel", line.channel.to_owned()),
             ("to", line.shown_address()),
             ("project", line.project_id.clone().unwrap_or_default()),
             ("state", line.state.to_owned()),

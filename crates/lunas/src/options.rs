@@ -252,6 +252,11 @@ impl WebhookTargets {
     pub(crate) fn with(&self, settings: Settings) -> Settings {
         Settings { webhook_allow: self.webhook_allow.0.clone(), ..settings }
     }
+
+    /// Judges URLs before there is an engine. Names are not looked up.
+    pub(crate) fn guard(&self, is_development: bool) -> AddressGuard {
+        AddressGuard::new(self.webhook_allow.0.clone(), is_development)
+    }
 }
 
 /// Where a webhook's signature is, for commands that sign webhooks.

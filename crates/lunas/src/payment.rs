@@ -152,6 +152,14 @@ fn method(payment: &Value) -> String {
     }
 }
 
+/// What was given back; empty where nothing was.
+fn refunded(payment: &Value) -> String {
+    match payment["refunded_amount"].as_i64() {
+        Some(0) => String::new(),
+        _ => rupiah(payment, "refunded_amount"),
+    }
+}
+
 fn shown(payment: &Value) -> String {
     let members = Members(payment);
     let instructions = &payment["instructions"];
@@ -165,6 +173,7 @@ fn shown(payment: &Value) -> String {
         ("amount", rupiah(payment, "amount")),
         ("fee", rupiah(payment, "fee_amount")),
         ("net", rupiah(payment, "merchant_net")),
+        ("refunded", refunded(payment)),
         ("reference", text(payment, "reference")),
         ("method", method(payment)),
         code,

@@ -81,6 +81,9 @@ struct ProjectJson {
     fee_virtual_account: Option<i64>,
     banks: Vec<&'static str>,
     default_methods: Vec<String>,
+    refund_approval_above: Option<i64>,
+    refund_key_accounts_wait: bool,
+    refund_returns_fee: bool,
     created_at: String,
 }
 
@@ -104,6 +107,12 @@ impl ProjectJson {
             fee_virtual_account: project.fees.virtual_account.map(Rupiah::get),
             banks: project.banks.iter().map(|bank| bank.code()).collect(),
             default_methods: project.default_methods.iter().map(ToString::to_string).collect(),
+            refund_approval_above: project.refunds.approval_above.map(Rupiah::get),
+            refund_key_accounts_wait: project
+                .refunds
+                .key_destination_needs_approval
+                .unwrap_or(project.environment == Environment::Production),
+            refund_returns_fee: project.refunds.returns_fee,
             created_at: project.created_at.to_string(),
         })
     }
@@ -126,6 +135,12 @@ impl ProjectJson {
             ("account fee", own_fee(self.fee_virtual_account.map(|fee| Rupiah::new(fee).to_string()))),
             ("banks", self.banks.join(", ")),
             ("default methods", self.default_methods.join(", ")),
+            ("refunds to approve", self.refund_approval_above.map_or_else(|| "none".to_owned(), above)),
+            (
+                "refunds of keys",
+                if self.refund_key_accounts_wait { "accounts wait for an approval" } else { "go" }.to_owned(),
+            ),
+            ("refunds return fee", yes_or_no(self.refund_returns_fee)),
             ("created", self.created_at.clone()),
         ])
     }
@@ -240,6 +255,11 @@ pub(crate) async fn find(engine: &Engine, id: &str) -> Result<Project, CliError>
 
 pub(crate) fn yes_or_no(value: bool) -> String {
     if value { "yes" } else { "no" }.to_owned()
+}
+
+/// Which refunds wait for an approval.
+fn above(amount: i64) -> String {
+    format!("above {}", Rupiah::new(amount))
 }
 
 fn own_fee(fee: Option<String>) -> String {

@@ -12,7 +12,7 @@ use domain::{
 };
 use engine::{Engine, ProjectUpdate, addresses};
 
-use crate::{error::CliError, options::WebhookTargets};
+use crate::{error::CliError, options::WebhookTargets, project_refunds::RefundSettingOptions};
 
 const BASIS_POINTS_MOST: i64 = 10_000;
 
@@ -25,8 +25,9 @@ pub(crate) struct UpdateOptions {
     webhook_url: Option<String>,
     #[command(flatten)]
     pub(crate) targets: WebhookTargets,
-    /// Also send events of this type: payment.expired, payment.cancelled or payment.held. It may be repeated; the given types
-    /// replace the list, and a single empty one clears it.
+    /// Also send events of this type: payment.expired, payment.cancelled, payment.held, refund.requires_action, refund.succeeded,
+    /// refund.failed, refund.cancelled or refund.returned. It may be repeated; the given types replace the list, and a single
+    /// empty one clears it.
     #[arg(long = "extra-event", value_name = "TYPE", value_parser = extra_event)]
     extra_events: Option<Vec<ExtraEvent>>,
     /// Let web pages of this origin call the API. It may be repeated; the given origins replace the list, and a single empty one
@@ -67,6 +68,8 @@ pub(crate) struct UpdateOptions {
     /// A payment method of links that name none: qris, or virtual_account:bca. It may be repeated; the given methods replace the list.
     #[arg(long = "default-method", value_name = "METHOD", value_parser = method)]
     default_methods: Option<Vec<Method>>,
+    #[command(flatten)]
+    refunds: RefundSettingOptions,
 }
 
 /// The project's own fee, or none for the installation's.
@@ -154,6 +157,7 @@ fn checked(options: UpdateOptions, project: Project) -> Result<ProjectUpdate, St
             .map_err(|wrong| wrong.to_string())?,
         banks,
         default_methods,
+        refunds: options.refunds.changed(project.refunds),
         // A shop's face is set in the dashboard.
         ..ProjectUpdate::default()
     })
@@ -218,6 +222,7 @@ mod tests {
             banks: vec![Bank::Bca],
             default_methods: initial_default_methods(),
             frame_origins: Vec::new(),
+            refunds: domain::refund_settings::RefundSettings::default(),
             accounts: Vec::new(),
             created_at: now,
             version: 1,

@@ -2,7 +2,7 @@
 
 use std::{fs, net::SocketAddr, pin::Pin};
 
-use engine::{Courier, Engine, Mail, Reconcilers};
+use engine::{Courier, Engine, Mail, Notices, OperatorUrl, Reconcilers};
 use gateway::Mailer;
 use tokio::{
     pin, select,
@@ -32,6 +32,8 @@ pub(crate) struct Sending<'a> {
     pub(crate) webhooks: &'a WebhookOptions,
     /// None where no letters are sent.
     pub(crate) mailer: Option<Mailer>,
+    /// None where operators are told by mail alone.
+    pub(crate) operators: Option<OperatorUrl>,
 }
 
 impl RunningServer {
@@ -55,7 +57,7 @@ impl RunningServer {
     async fn bind(
         engine: &Engine,
         config: ServerConfig,
-        Sending { webhooks, mailer }: Sending<'_>,
+        Sending { webhooks, mailer, operators }: Sending<'_>,
         screens: Option<Screens>,
     ) -> Result<(Server, Courier, Signals), CliError> {
         let signals = Signals::watch()?;
@@ -68,6 +70,7 @@ impl RunningServer {
         if let Some(mailer) = mailer {
             engine.set_up_mail(Mail { mailer, pages_url: server.pages_url().to_owned() });
         }
+        engine.set_up_notices(Notices { pages_url: server.pages_url().to_owned(), operators });
         let courier = webhooks.courier(engine, server.pages_url().to_owned()).await?;
         Ok((server, courier, signals))
     }

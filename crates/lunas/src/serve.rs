@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use clap::Args;
-use engine::Settings;
+use engine::{OperatorUrl, Settings};
 use gateway::Mailer;
 use serde::Serialize;
 use store::Tables;
@@ -15,6 +15,7 @@ use crate::{
     database::{Database, Installation},
     error::CliError,
     mail_options::MailOptions,
+    notice_options::NoticeOptions,
     options::{AttemptOptions, GlobalOptions, MoneyOptions, ServerOptions, UserOptions, WebhookOptions},
     running_server::{RunningServer, Sending},
     secret_key::{self, FoundKeys},
@@ -34,6 +35,8 @@ pub(crate) struct ServeOptions {
     webhooks: WebhookOptions,
     #[command(flatten)]
     mail: MailOptions,
+    #[command(flatten)]
+    notices: NoticeOptions,
 }
 
 #[derive(Serialize)]
@@ -45,11 +48,11 @@ struct Ready<'a> {
 }
 
 pub(crate) async fn run(options: ServeOptions, global: &GlobalOptions) -> Result<(), CliError> {
-    let (installation, config, mailer) = prepare(&options, global).await?;
+    let Prepared { installation, config, mailer, operators } = prepare(&options, global).await?;
     // Where the database cannot answer this, the hint below is left out; the server starts all the same.
     let has_operator = installation.engine.has_operator().await.unwrap_or(true);
-    let running =
-        RunningServer::start(installation, config, Sending { webhooks: &options.webhooks, mailer }, None).await?;
+    let sending = Sending { webhooks: &options.webhooks, mailer, operators };
+    let running = RunningServer::start(installation, config, sending, None).await?;
     let listen = running.address();
     let ready = Ready { listen, base_url: running.base_url(), checkout_url_base: running.pages_url() };
     tracing::info!(%listen, base_url = ready.base_url, checkout_url_base = ready.checkout_url_base, "serving");
@@ -64,25 +67,32 @@ pub(crate) async fn run(options: ServeOptions, global: &GlobalOptions) -> Result
     Ok(())
 }
 
+/// What a server is started with.
+struct Prepared {
+    installation: Installation,
+    config: ServerConfig,
+    mailer: Option<Mailer>,
+    operators: Option<OperatorUrl>,
+}
+
 /// Checks everything before it fails, so that the operator gets all reasons at once.
-async fn prepare(
-    options: &ServeOptions,
-    global: &GlobalOptions,
-) -> Result<(Installation, ServerConfig, Option<Mailer>), CliError> {
+async fn prepare(options: &ServeOptions, global: &GlobalOptions) -> Result<Prepared, CliError> {
     let mut reasons = Vec::new();
     let key = secret_key::from_environment().and_then(|key| key.ok_or_else(missing_key));
     let key = value_or_reasons(key, &mut reasons);
     let config = value_or_reasons(options.server.config(Scheme::HttpsOnly).map_err(CliError::several), &mut reasons);
     let mailer = value_or_reasons(options.mail.mailer(), &mut reasons);
+    let guard = options.webhooks.targets.guard(false);
+    let operators = value_or_reasons(options.notices.operators(&guard, true), &mut reasons);
     let sound = reasons.is_empty();
     let settings = options.attempts.with(options.webhooks.targets.with(options.money.settings()));
     let settings = options.users.with(settings);
     let installation = value_or_reasons(open(global, settings, key, sound).await, &mut reasons);
-    match (config, mailer, installation) {
-        (Some(config), Some(mailer), Some(Some(installation))) if reasons.is_empty() => {
-            Ok((installation, config, mailer))
+    match (config, mailer, operators, installation) {
+        (Some(config), Some(mailer), Some(operators), Some(Some(installation))) if reasons.is_empty() => {
+            Ok(Prepared { installation, config, mailer, operators })
         }
-        (_, _, installation) => {
+        (_, _, _, installation) => {
             if let Some(Some(installation)) = installation {
                 installation.close().await;
             }

@@ -8,14 +8,14 @@ use clap::{
     error::{ContextKind, ContextValue},
 };
 
-use crate::{logging, mail_options, options::Networks, secret_key, variables};
+use crate::{logging, mail_options, notice_options, options::Networks, secret_key, variables};
 
 /// The variable that names the configuration file, so it is in no such file.
 pub(crate) const CONFIG_VARIABLE: &str = "LUNAS_CONFIG";
 const DATABASE_VARIABLE: &str = "LUNAS_DATABASE";
 
 /// The settings that no flag may give.
-const WITHOUT_FLAG: [(&str, &str, bool); 5] = [
+const WITHOUT_FLAG: [(&str, &str, bool); 6] = [
     (
         secret_key::VARIABLE,
         "The key that stored secrets are encrypted with: 32 bytes in base64, which `openssl rand -base64 32` generates. `lunas \
@@ -35,6 +35,11 @@ const WITHOUT_FLAG: [(&str, &str, bool); 5] = [
         true,
     ),
     (mail_options::PASSWORD_VARIABLE, "The password to sign in to the relay with, see LUNAS_MAIL_URL.", true),
+    (
+        notice_options::SECRET_VARIABLE,
+        "The secret that signs what is sent to LUNAS_NOTICE_URL: 32 characters or more, such as `openssl rand -hex 32` generates.",
+        true,
+    ),
     (
         logging::VARIABLE,
         "The filter of the log on standard error, such as `debug` or `warn,engine=debug`. Without it, servers log from `info` \
@@ -107,7 +112,7 @@ impl Setting {
         match (&self.argument, self.variable.as_str()) {
             (Some(argument), _) => refusal(argument, value),
             (None, logging::VARIABLE) => logging::filter(value).err(),
-            (None, mail_options::PASSWORD_VARIABLE) => None,
+            (None, mail_options::PASSWORD_VARIABLE | notice_options::SECRET_VARIABLE) => None,
             (None, _) => secret_key::is_malformed(value).then(|| "it is not the base64 of 32 bytes".to_owned()),
         }
     }

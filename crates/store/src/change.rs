@@ -12,11 +12,13 @@ mod letters;
 mod links;
 mod maintenance;
 mod nodes;
+mod notices;
 mod openings;
 mod password_resets;
 mod payments;
 mod people;
 mod projects;
+mod refunds;
 mod sessions;
 mod webhooks;
 
@@ -34,11 +36,13 @@ pub use links::{AttemptBounds, LinkAttempt, LinkWrite, NetworkBound};
 pub use maintenance::MaintenanceWrite;
 pub(crate) use maintenance::{FoldedCheckout, IndexedBatch, IndexedRow, SearchIndex};
 pub use nodes::{NodeId, NodeWrite};
+pub use notices::{NoticeTarget, NoticeWrite};
 pub use openings::OpeningWrite;
 pub use password_resets::ResetWrite;
 pub use payments::PaymentWrite;
 pub use people::PeopleWrite;
 pub use projects::{LogoFile, ProjectWrite};
+pub use refunds::{RefundWrite, SealedClaim};
 pub use sessions::SessionWrite;
 pub use webhooks::WebhookWrite;
 
@@ -117,7 +121,9 @@ pub enum Write {
     Bank(BankWrite),
     Opening(OpeningWrite),
     Letter(LetterWrite),
+    Notice(NoticeWrite),
     Reset(ResetWrite),
+    Refund(RefundWrite),
 }
 
 macro_rules! groups {
@@ -146,7 +152,9 @@ groups! {
     Bank(BankWrite),
     Opening(OpeningWrite),
     Letter(LetterWrite),
+    Notice(NoticeWrite),
     Reset(ResetWrite),
+    Refund(RefundWrite),
 }
 
 impl Write {
@@ -159,6 +167,7 @@ impl Write {
             Write::Node(write) => write.is_awaited(),
             Write::Opening(write) => write.is_awaited(),
             Write::Letter(write) => write.is_awaited(),
+            Write::Refund(_) => true,
             Write::Installation { .. }
             | Write::Bind { .. }
             | Write::Resealed { .. }
@@ -173,6 +182,7 @@ impl Write {
             | Write::Factor(_)
             | Write::Maintenance(_)
             | Write::Bank(_)
+            | Write::Notice(_)
             | Write::Reset(_) => false,
         }
     }
@@ -200,7 +210,9 @@ impl Write {
             | Write::Factor(_)
             | Write::Maintenance(_)
             | Write::Letter(_)
-            | Write::Reset(_) => false,
+            | Write::Notice(_)
+            | Write::Reset(_)
+            | Write::Refund(_) => false,
         }
     }
 
@@ -231,7 +243,9 @@ impl Write {
             | Write::Bank(_)
             | Write::Opening(_)
             | Write::Letter(_)
-            | Write::Reset(_) => None,
+            | Write::Notice(_)
+            | Write::Reset(_)
+            | Write::Refund(_) => None,
         }
     }
 }

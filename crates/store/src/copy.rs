@@ -8,7 +8,7 @@ use crate::{
 
 /// Every table, after those that its rows refer to. The search indexes are not copied, as maintenance rebuilds them; the
 /// numbers of projects are for short ids, which only SQLite has; and nodes are processes that run.
-pub(crate) const TABLES: [&str; 63] = [
+pub(crate) const TABLES: [&str; 69] = [
     "installation",
     "users",
     "projects",
@@ -67,11 +67,17 @@ pub(crate) const TABLES: [&str; 63] = [
     "bank_comparisons",
     "bank_differences",
     "bank_undecided",
+    "refunds",
+    "refund_attempts",
+    "refund_batches",
+    "refund_counts",
+    "refund_turns",
     "letters",
     "letter_choices",
     "letter_refusals",
     "receipt_letters",
     "letter_alerts",
+    "notice_targets",
 ];
 
 /// A copied table.

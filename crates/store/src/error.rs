@@ -124,6 +124,8 @@ pub enum Guard {
     AnyExpired,
     /// The project's webhook secret was the one to be replaced.
     WebhookSecret,
+    /// The project's notices went to a URL, or to none, as was expected, and their secret was the one to be replaced.
+    NoticeTarget,
     /// Nobody had that e-mail address.
     EmailFree,
     /// The password was still the one that was checked.
@@ -180,6 +182,20 @@ pub enum Guard {
     ExternalId,
     /// The counter of external ids was where it was read.
     Serials,
+    /// The refund had the version that was read, and stood so that it could be changed like that.
+    RefundVersion,
+    /// The project's available money covered the refund.
+    RefundCovered,
+    /// No transfer of the project had that reference.
+    RefundReference,
+    /// The claim page was open, and had not been tried too often.
+    ClaimOpen,
+    /// The attempt was the next of its refund, or still the one that was read.
+    TransferAttempt,
+    /// No other batch had that number.
+    RefundBatch,
+    /// The receipt was returned by that refund.
+    ReceiptReturning,
     /// Nobody had settled the difference.
     DifferenceOpen,
     /// No other node compared a day of the account, or this node still did.

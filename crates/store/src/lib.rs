@@ -39,6 +39,7 @@ mod value;
 mod verify;
 #[cfg(test)]
 mod verify_costs;
+mod verify_refunds;
 
 use std::{path::Path, sync::Arc, time::Instant};
 
@@ -51,7 +52,8 @@ use tokio::sync::watch;
 pub use change::{
     AttemptBounds, AuditSeals, BankCall, BankWrite, Change, FactorWrite, KeyWrite, LedgerWrite, LetterChoices,
     LetterWrite, LinkAttempt, LinkWrite, LogoFile, MaintenanceWrite, NetworkBound, NewLetter, NodeId, NodeWrite, Noted,
-    OpeningWrite, PaymentWrite, PeopleWrite, ProjectWrite, ReceiptNote, ResetWrite, SessionWrite, WebhookWrite, Write,
+    NoticeTarget, NoticeWrite, OpeningWrite, PaymentWrite, PeopleWrite, ProjectWrite, ReceiptNote, RefundWrite,
+    ResetWrite, SealedClaim, SessionWrite, WebhookWrite, Write,
 };
 pub use commits::Commits;
 pub use copy::{CopiedTable, CopyError};
@@ -80,12 +82,16 @@ pub use read::{
         DeliveryFilter, EVENTS_COUNTED, EventLog, EventLogFilter, FAILING_COUNTED, FailingDeliveries, FailingSince,
         LastAttempt, LoggedEvent,
     },
+    notices::SealedNoticeTarget,
     openings::{CodeName, JobsWaiting},
+    paid_codes::PayingMoney,
     payment_list::{MATCHES_COUNTED, Matches, MethodFilter, PaymentFilter, PaymentOrder, Scan, ScannedPayment, Sums},
     payments::{Due, PaymentState},
     project_health::{ProjectHealth, SetupProgress},
     receipts::{BookedMoney, HeldReceipt, HeldSum, ReceiptFilter, UnappliedFilter},
     reconciliations::{After, ToldMoney, ToldPayment},
+    refund_attempts::ReadyRefund,
+    refunds::{RefundBatch, RefundFilter, RefundSecrets, RefundStanding, RefundableNow},
     sealed::SealedValue,
     sessions::OpenSession,
     users::{Member, Membership},

@@ -10,11 +10,13 @@ mod letters;
 mod links;
 mod maintenance;
 mod nodes;
+mod notices;
 mod openings;
 mod password_resets;
 mod payments;
 mod people;
 mod projects;
+mod refunds;
 mod sealed;
 mod sessions;
 mod statement;
@@ -97,6 +99,8 @@ pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
             Write::Maintenance(write) => maintenance::plan(&mut statements, write, dialect),
             Write::Bank(write) => banks::plan(&mut statements, write, dialect),
             Write::Letter(write) => letters::plan(&mut statements, write),
+            Write::Refund(write) => refunds::plan(&mut statements, write),
+            Write::Notice(write) => notices::plan(&mut statements, write),
             Write::Reset(write) => password_resets::plan(&mut statements, write),
             Write::Opening(write) => openings::plan(&mut statements, write, is_taken_over, dialect),
         }

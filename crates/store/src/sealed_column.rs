@@ -10,16 +10,26 @@ pub enum SealedColumn {
     FactorSecret,
     LetterAddress,
     LetterContent,
+    RefundDestination,
+    RefundClaim,
+    NoticeUrl,
+    NoticeSecret,
+    PreviousNoticeSecret,
 }
 
 impl SealedColumn {
-    pub const ALL: [SealedColumn; 6] = [
+    pub const ALL: [SealedColumn; 11] = [
         SealedColumn::WebhookSecret,
         SealedColumn::PreviousWebhookSecret,
         SealedColumn::BankCredential,
         SealedColumn::FactorSecret,
         SealedColumn::LetterAddress,
         SealedColumn::LetterContent,
+        SealedColumn::RefundDestination,
+        SealedColumn::RefundClaim,
+        SealedColumn::NoticeUrl,
+        SealedColumn::NoticeSecret,
+        SealedColumn::PreviousNoticeSecret,
     ];
 
     /// The table and the column. Encrypted values are bound to this text, so it stays as it is for ever, even if the
@@ -32,6 +42,11 @@ impl SealedColumn {
             SealedColumn::FactorSecret => "second_factors.sealed",
             SealedColumn::LetterAddress => "letters.address",
             SealedColumn::LetterContent => "letters.content",
+            SealedColumn::RefundDestination => "refunds.destination_number",
+            SealedColumn::RefundClaim => "refunds.claim_token",
+            SealedColumn::NoticeUrl => "notice_targets.url",
+            SealedColumn::NoticeSecret => "notice_targets.secret",
+            SealedColumn::PreviousNoticeSecret => "notice_targets.previous_secret",
         }
     }
 }

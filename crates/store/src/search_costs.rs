@@ -47,6 +47,7 @@ fn project(number: u8) -> Project {
         banks: Vec::new(),
         default_methods: Vec::new(),
         frame_origins: Vec::new(),
+        refunds: domain::refund_settings::RefundSettings::default(),
         accounts: Vec::new(),
         created_at: NOW,
         version: 1,

@@ -127,6 +127,7 @@ stored_as_text!(
     id::ReceiptId,
     id::OpeningId,
     id::LetterId,
+    id::RefundId,
     Email,
 );
 

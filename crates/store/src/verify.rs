@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::plan::Dialect;
+use crate::{plan::Dialect, verify_refunds::REFUND_INVARIANTS};
 
 /// A row that breaks no invariant, but looks as if it did. A sound database may have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,21 +114,22 @@ pub(crate) const INVARIANTS: [(&str, &str); 52] = [
         ),
     ),
     (
-        "I3 a paid payment has settled once or is due to settle, unless the fee was all of the money",
-        "SELECT p.id FROM payments p LEFT JOIN receipts r ON r.decided_payment_id = p.id \
-         LEFT JOIN postings o ON o.payment_id = p.id AND o.kind = 'settled' WHERE p.state = 'paid' \
-         GROUP BY p.id, p.settles_at, p.amount, p.fee, r.difference \
-         HAVING COUNT(o.id) + CASE WHEN p.settles_at IS NULL THEN 0 ELSE 1 END \
-         <> CASE WHEN p.amount + COALESCE(r.difference, 0) > p.fee THEN 1 ELSE 0 END",
+        "I3 a payment settles once at most, when it is paid, and not while it is still due to settle",
+        "SELECT p.id FROM payments p JOIN postings o ON o.payment_id = p.id AND o.kind = 'settled' \
+         GROUP BY p.id, p.state, p.settles_at \
+         HAVING COUNT(o.id) > CASE WHEN p.state = 'paid' AND p.settles_at IS NULL THEN 1 ELSE 0 END",
     ),
     (
-        "I3 what settled is what was left of the money that paid a payment",
+        "I3 what is pending for a payment is its net without what refunds have taken, and nothing once it has settled",
         with_legs!(
-            "SELECT p.id FROM payments p JOIN postings o ON o.payment_id = p.id AND o.kind = 'settled' \
+            "SELECT p.id FROM payments p LEFT JOIN postings o ON o.payment_id = p.id \
+             LEFT JOIN legs e ON e.posting_id = o.id AND e.account = 'pending' \
              LEFT JOIN receipts r ON r.decided_payment_id = p.id \
-             LEFT JOIN legs e ON e.posting_id = o.id AND e.account = 'available' \
-             GROUP BY p.id, p.state, p.amount, p.fee, r.difference \
-             HAVING p.state <> 'paid' OR COALESCE(SUM(e.amount), 0) <> p.amount + COALESCE(r.difference, 0) - p.fee"
+             LEFT JOIN (SELECT payment_id, SUM(from_pending) AS amount FROM refunds \
+             WHERE status IN ('requires_action', 'pending', 'succeeded') GROUP BY payment_id) t ON t.payment_id = p.id \
+             GROUP BY p.id, p.settles_at, p.amount, p.fee, r.difference, t.amount \
+             HAVING COALESCE(SUM(e.amount), 0) <> CASE WHEN p.settles_at IS NULL THEN 0 \
+             ELSE p.amount + COALESCE(r.difference, 0) - p.fee - COALESCE(t.amount, 0) END"
         ),
     ),
     (
@@ -139,7 +140,8 @@ pub(crate) const INVARIANTS: [(&str, &str); 52] = [
         "I5 an idempotency key leads to something of its own project",
         "SELECT i.resource FROM idempotency i LEFT JOIN payments p ON p.id = i.resource \
          LEFT JOIN links l ON l.id = i.resource LEFT JOIN openings o ON o.id = i.resource \
-         WHERE COALESCE(p.project_id, l.project_id, o.project_id, '') <> i.project_id",
+         LEFT JOIN refunds f ON f.id = i.resource \
+         WHERE COALESCE(p.project_id, l.project_id, o.project_id, f.project_id, '') <> i.project_id",
     ),
     (
         "I5 one idempotency key at most leads to a resource",
@@ -169,11 +171,13 @@ pub(crate) const INVARIANTS: [(&str, &str); 52] = [
         "I6 a decision about money is posted once and in full, and nothing else is posted for it",
         with_legs!(
             "SELECT r.provider || ':' || r.id FROM receipts r LEFT JOIN postings o \
-             ON o.id IN ('accepted:' || r.provider || ':' || r.id, 'returned:' || r.provider || ':' || r.id) \
+             ON o.id IN ('accepted:' || r.provider || ':' || r.id, 'returned:' || r.provider || ':' || r.id, \
+             'refund_started:' || COALESCE(r.decided_refund_id, '')) \
              LEFT JOIN legs e ON e.posting_id = o.id AND e.account = 'unapplied' WHERE r.outcome = 'unapplied' \
-             GROUP BY r.provider, r.id, r.decision, r.amount \
+             GROUP BY r.provider, r.id, r.decision, r.amount, r.decided_refund_id \
              HAVING COUNT(o.id) <> CASE WHEN r.decision IS NULL THEN 0 ELSE 1 END \
-             OR COALESCE(MIN(o.kind), '') <> COALESCE(r.decision, '') \
+             OR COALESCE(MIN(o.kind), '') <> CASE WHEN r.decided_refund_id IS NULL THEN COALESCE(r.decision, '') \
+             ELSE 'refund_started' END \
              OR COALESCE(SUM(e.amount), 0) <> CASE WHEN r.decision IS NULL THEN 0 ELSE -r.amount END"
         ),
     ),
@@ -380,12 +384,15 @@ pub(crate) const INVARIANTS: [(&str, &str); 52] = [
          WHERE p.state = 'expired' AND j.opening_id IS NULL",
     ),
     (
-        "I22 a job and a call are about a code that a bank was asked for, unless it is for a report or about a number of ours",
+        "I22 a job and a call are about a code that a bank was asked for, a report, a number of ours, or a refund, and a transfer is an attempt",
         "SELECT j.opening_id || ':' || j.kind FROM bank_jobs j LEFT JOIN bank_codes c ON c.opening_id = j.opening_id \
          AND c.generation = j.generation AND c.account_id = j.account_id WHERE c.reference IS NULL \
          UNION ALL SELECT s.account_id || ':' || s.external_id FROM bank_sends s LEFT JOIN bank_codes c \
          ON c.opening_id = s.opening_id AND c.generation = s.generation AND c.account_id = s.account_id \
-         WHERE c.reference IS NULL AND (s.opening_id IS NOT NULL OR s.service NOT IN (26, 35))",
+         WHERE c.reference IS NULL AND (s.opening_id IS NOT NULL OR s.service NOT IN (0, 11, 14, 15, 16, 17, 18, 26, 35, \
+         36, 42, 43, 51, 55, 58, 78)) \
+         UNION ALL SELECT s.account_id || ':' || s.external_id FROM bank_sends s WHERE s.service IN (17, 18, 43) \
+         AND NOT EXISTS (SELECT 1 FROM refund_attempts a WHERE a.account_id = s.account_id AND a.external_id = s.external_id)",
     ),
     (
         "I23 a day is compared with its bank when it is over in Jakarta, and a difference is found after its day began",
@@ -406,7 +413,7 @@ pub(crate) const INVARIANTS: [(&str, &str); 52] = [
 
 /// The invariants with their statements.
 pub(crate) fn invariants(dialect: Dialect) -> impl Iterator<Item = (&'static str, Cow<'static, str>)> {
-    INVARIANTS.iter().map(move |(name, sql)| (*name, spelled(sql, dialect)))
+    INVARIANTS.iter().chain(&REFUND_INVARIANTS).map(move |(name, sql)| (*name, spelled(sql, dialect)))
 }
 
 fn spelled(sql: &'static str, dialect: Dialect) -> Cow<'static, str> {

@@ -17,7 +17,9 @@ use domain::{
     key_rights::KeyRights,
     project::Environment,
 };
-use engine::{Clock, Courier, Engine, NewKey, NewProject, ProjectUpdate, Reconcilers, SecretKey, Settings};
+use engine::{
+    Clock, Courier, Engine, NewKey, NewProject, Notices, OperatorUrl, ProjectUpdate, Reconcilers, SecretKey, Settings,
+};
 use gateway::{AddressGuard, SendLimits, WebhookSender};
 use pgcluster::ScratchDatabase;
 use store::{Store, StoreError};
@@ -44,6 +46,8 @@ pub struct Options {
     pub without_docs: bool,
     /// Every user needs a second factor.
     pub factor_required: bool,
+    /// Where notices for operators go.
+    pub operator_url: Option<OperatorUrl>,
 }
 
 /// How long deliveries that are due when a test ends may take, and how often they are looked for.
@@ -236,6 +240,7 @@ impl Kit {
         };
         let server = lunas::bind(engine.clone(), config).await.unwrap();
         let (address, pages_url) = (server.address(), server.pages_url().to_owned());
+        engine.set_up_notices(Notices { pages_url: pages_url.clone(), operators: options.operator_url });
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(server.run(async {
             let _ = stopped.await;

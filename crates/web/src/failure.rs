@@ -89,6 +89,11 @@ pub fn engine_status(error: &Error) -> StatusCode {
         | Error::AlreadySettled
         | Error::Bank(_)
         | Error::FormUsed
+        | Error::NoRoom(_)
+        | Error::RefundStuck(_)
+        | Error::RefundChanged
+        | Error::NothingToTransfer
+        | Error::ClaimClosed
         | Error::DoesNotFit(_) => StatusCode::CONFLICT,
         Error::NotSandbox
         | Error::RoleForbids

@@ -1,4 +1,4 @@
-//! Rate limits: requests per key and session, failed sign-ins, public forms and event streams per address. They are kept
+//! Rate limits: requests per key and session, failed sign-ins, public forms, inquiries and event streams per address. They are kept
 //! in memory, so each process counts for itself and a restart forgets them.
 
 use std::{
@@ -25,6 +25,8 @@ const STREAMS_PER_ADDRESS: usize = 512;
 /// Calls of one bank account. A bank that has more is asked to repeat them later.
 pub const BANK_CALLS_PER_SECOND: NonZeroU32 = NonZeroU32::new(500).unwrap();
 const PUBLIC_FORMS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(30).unwrap();
+/// Accounts whose holders one address may ask banks for. A link has a limit of its own, which many links do not lift.
+const ACCOUNT_INQUIRIES_PER_MINUTE: NonZeroU32 = NonZeroU32::new(10).unwrap();
 /// After this many requests, entries of addresses and sessions that have been idle are dropped, so that they cannot fill the
 /// memory.
 const DROP_EVERY: u32 = 1_024;
@@ -43,6 +45,7 @@ struct Limiters {
     sessions_counted: AtomicU32,
     failed_logins: ByAddress,
     public_forms: ByAddress,
+    account_inquiries: ByAddress,
     streams: AddressSlots,
     banks: Keyed<BankAccountId>,
 }
@@ -83,6 +86,7 @@ impl Limits {
                 sessions_counted: AtomicU32::new(0),
                 failed_logins: ByAddress::new(FAILED_LOGINS_PER_MINUTE),
                 public_forms: ByAddress::new(PUBLIC_FORMS_PER_MINUTE),
+                account_inquiries: ByAddress::new(ACCOUNT_INQUIRIES_PER_MINUTE),
                 streams: AddressSlots::new(STREAMS_PER_ADDRESS),
                 banks: keyed(Quota::per_second(bank_calls_per_second)),
             }
@@ -127,6 +131,11 @@ impl Limits {
     /// Counts one form of a visitor who is not signed in. Over the limit it returns how many seconds to wait.
     pub fn public_form(&self, address: IpAddr) -> Option<u64> {
         self.on.as_ref()?.public_forms.count(address)
+    }
+
+    /// Counts one account whose holder is asked for. Over the limit it returns how many seconds to wait.
+    pub fn account_inquiry(&self, address: IpAddr) -> Option<u64> {
+        self.on.as_ref()?.account_inquiries.count(address)
     }
 
     /// Counts one call of a bank, and answers whether it is within the limit. There are few accounts, so none is dropped.

@@ -7,6 +7,7 @@ use domain::{
     language::Language,
     payment::Payment,
     project::SuccessWord,
+    refund::Refund,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -14,6 +15,7 @@ use utoipa::ToSchema;
 use crate::{
     api_key::RevokedKeyJson,
     payment::{PaymentJson, View},
+    refund::RefundJson,
     schemas,
 };
 
@@ -27,6 +29,7 @@ pub struct EventWithSubject {
 #[derive(Clone, Debug)]
 pub enum Subject {
     Payment(Box<Payment>),
+    Refund(Box<Refund>),
     ApiKey(ApiKey),
 }
 
@@ -51,6 +54,7 @@ pub struct EventJson {
 #[schema(title = "EventData", as = EventData)]
 enum EventDataJson {
     Payment(Box<PaymentJson>),
+    Refund(Box<RefundJson>),
     ApiKey(RevokedKeyJson),
 }
 
@@ -62,6 +66,7 @@ impl EventJson {
             News::PaymentFailed { .. }
             | News::PaymentExpired { .. }
             | News::PaymentCancelled { .. }
+            | News::Refund { .. }
             | News::ApiKeyDeleted { .. } => SuccessWord::default(),
         };
         let held = match event.news {
@@ -77,6 +82,8 @@ impl EventJson {
                 Subject::Payment(payment) => {
                     EventDataJson::Payment(Box::new(PaymentJson::with_receipt(*payment, view, held)))
                 }
+                // Keys that may only read read events too, so none leads to the page of the customer.
+                Subject::Refund(refund) => EventDataJson::Refund(Box::new(RefundJson::of(*refund, None))),
                 Subject::ApiKey(key) => EventDataJson::ApiKey(key.into()),
             },
         }

@@ -1,4 +1,4 @@
-//! The JSON that both API answers and webhooks contain: payments, revoked API keys and events, each with its schema for the OpenAPI
+//! The JSON that both API answers and webhooks contain: payments, refunds, revoked API keys and events, each with its schema for the OpenAPI
 //! document.
 //!
 //! Values of the domain go in, JSON comes out: it reads no database and no clock, and decides nothing. The engine signs and sends
@@ -9,6 +9,8 @@ pub mod audit;
 pub mod event;
 pub mod metadata;
 pub mod method;
+pub mod notice;
 pub mod payment;
+pub mod refund;
 pub mod schemas;
 mod steps;

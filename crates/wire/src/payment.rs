@@ -31,7 +31,7 @@ pub struct View<'a> {
 #[schema(title = "Payment", as = Payment, examples(json!({
     "id": "pay_01kzdq3f5ve8x9m2r7t4w6y8za", "payment_link_id": null,
     "project_id": "prj_01kzdq3f5ve8x9m2r7t4w6y8za", "reference": "order-1", "amount": 15000, "currency": "IDR",
-    "fee_bearer": "merchant", "fee_amount": 4000, "merchant_net": 11000, "status": "pending",
+    "fee_bearer": "merchant", "fee_amount": 4000, "merchant_net": 11000, "refunded_amount": 0, "status": "pending",
     "checkout_url": "https://pay.example/pay/pay_01kzdq3f5ve8x9m2r7t4w6y8za",
     "payment_method": { "type": "virtual_account", "bank": "bca" },
     "instructions": {
@@ -65,6 +65,9 @@ pub struct PaymentJson {
     /// The amount that the merchant receives: the amount minus the fee.
     #[schema(value_type = schemas::Amount)]
     merchant_net: i64,
+    /// What customers have got back of it: the sum of its refunds that have succeeded. 0 in events.
+    #[schema(value_type = schemas::Amount)]
+    refunded_amount: i64,
     #[schema(value_type = schemas::PaymentStatus)]
     status: &'static str,
     /// The checkout page of this payment.
@@ -210,6 +213,7 @@ impl PaymentJson {
             fee_bearer: "merchant",
             fee_amount: payment.terms.fee.get(),
             merchant_net: payment.merchant_net().get(),
+            refunded_amount: payment.refunds.succeeded.get(),
             status,
             checkout_url: format!("{}/pay/{}", view.pages_url, payment.id),
             payment_method: payment.terms.method.into(),

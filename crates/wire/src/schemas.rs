@@ -6,6 +6,7 @@ use domain::{
     api_key::key_prefix,
     audit::Deed,
     bank::Bank,
+    destination::Rail as TransferRail,
     event::EventKind,
     key_rights::KeyRight as Right,
     link::LinkStatus as Link,
@@ -16,6 +17,7 @@ use domain::{
     pricing::QUANTITY_MAX,
     project::{Environment as Surroundings, SuccessWord},
     receipt::{ReceiptState as Receipt, Unapplied},
+    refund::{PendingReason as Pending, RefundRoad as Road, RefundStatus as Refunded},
     return_url::RETURN_URL,
 };
 use utoipa::{
@@ -58,6 +60,14 @@ schemas! {
     ApiKeyId = "Identifies an API key; not the key itself." id("key");
     AuditLineId = "Identifies a line of the audit log." id("aud");
     AuditAction = "What was done." words(Deed::ALL.iter().map(|deed| deed.word()));
+    RefundId = "Identifies a refund." id("rfd");
+    RefundStatus = "How the refund stands." words(Refunded::ALL.iter().map(|status| status.word()));
+    PendingReason = "What a pending refund waits for: `awaiting_approval` for a person, `insufficient_balance` for money on the bank account that pays, `processing` for the bank."
+        words(Pending::ALL.iter().map(|reason| reason.word()));
+    RefundRoad = "How the money goes back: by the QRIS code that was paid, or by a transfer to a bank account." words(Road::ALL.iter().map(|road| road.word()));
+    RefundOutcome = "What becomes of the refund; `returned` only of one that has succeeded." words(["succeeded", "failed", "returned"]);
+    TransferBankCode = "The three digits by which banks know each other." text().pattern(Some("^[0-9]{3}$")).examples(["014"]);
+    Rail = "By which network transfers go." words(TransferRail::ALL.map(TransferRail::word));
     EventId = "Identifies an event. Use it to recognise an event that you have processed already." id("evt");
     ReceiptId = "Identifies money that could not pay its payment when it came." id("rcp");
     DeciderId = "The user or the API key that decided." text()
@@ -97,7 +107,7 @@ schemas! {
     KeySecret = "The key itself. It is not shown again."
         text().pattern(Some("^sk_(test|live)_[0-9A-Za-z]{38}$"));
     LastFour = "The last four characters of the key." text().pattern(Some("^[0-9A-Za-z]{4}$")).examples(["a1B2"]);
-    KeyRight = "What a key may do besides reading: `payments` creates payments and links, cancels links, simulates payments in the sandbox and revokes other keys; `held-money` decides about money that fits no payment."
+    KeyRight = "What a key may do besides reading: `payments` creates payments and links, cancels links, simulates payments in the sandbox and revokes other keys; `held-money` decides about money that fits no payment; `refunds` gives money back to customers."
         words(Right::ALL.map(Right::word));
     KeyNetwork = "A network with its prefix." text().pattern(Some("^[0-9a-f.:]+/[0-9]{1,3}$")).examples(["203.0.113.0/24"]);
     GivenNetwork = "An address or a network, such as 203.0.113.7 or 203.0.113.0/24." text()

@@ -48,6 +48,12 @@ pub(crate) struct PaymentsCaller {
     pub(crate) project: Arc<Project>,
 }
 
+/// A caller with an API key of a usable project that has the right over refunds.
+pub(crate) struct RefundsCaller(pub(crate) KeyOwner);
+
+/// The same of a sandbox project.
+pub(crate) struct RefundSimulator(pub(crate) KeyOwner);
+
 /// A caller with an API key of a usable sandbox project that has the right over payments.
 pub(crate) struct SandboxCaller {
     pub(crate) project: Arc<Project>,
@@ -56,6 +62,13 @@ pub(crate) struct SandboxCaller {
 /// An API key or a member that may read the events and receipts of a usable project.
 pub(crate) struct Reader {
     pub(crate) project_id: ProjectId,
+}
+
+/// An API key or a member that may read the refunds of a usable project.
+pub(crate) struct RefundReader {
+    pub(crate) project_id: ProjectId,
+    /// Whether the reader may give money back, and so may send customers to the pages where they claim it.
+    pub(crate) may_refund: bool,
 }
 
 /// A signed-in member of the project, in any role. API keys are refused.
@@ -72,6 +85,17 @@ pub(crate) struct AuditReader(pub(crate) Arc<Desk>);
 pub(crate) enum MoneyDecider {
     Key(KeyOwner),
     Member(Arc<Desk>),
+}
+
+impl MoneyDecider {
+    /// Held money that is sent back is a refund too. Who may decide about held money as a member may make refunds.
+    pub(crate) fn check_may_refund(&self) -> Result<(), ApiError> {
+        match self {
+            MoneyDecider::Key(owner) => check_right(owner.rights, KeyRight::Refunds),
+            MoneyDecider::Member(desk) if desk.may(Act::Refund) => Ok(()),
+            MoneyDecider::Member(_) => Err(engine::Error::RoleForbids.into()),
+        }
+    }
 }
 
 fn authenticated(parts: &Parts) -> Result<&Authenticated, ApiError> {
@@ -140,11 +164,50 @@ impl FromRequestParts<App> for SandboxCaller {
         let owner = key(parts)?;
         check_right(owner.rights, KeyRight::Payments)?;
         let project = Arc::clone(&owner.project);
-        if project.environment != Environment::Sandbox {
-            return Err(ApiError::Forbidden("only a sandbox key may simulate payments"));
-        }
+        check_sandbox(&project, "only a sandbox key may simulate payments")?;
         check_usable(&project)?;
         Ok(SandboxCaller { project })
+    }
+}
+
+fn check_sandbox(project: &Project, refusal: &'static str) -> Result<(), ApiError> {
+    if project.environment == Environment::Sandbox { Ok(()) } else { Err(ApiError::Forbidden(refusal)) }
+}
+
+impl FromRequestParts<App> for RefundsCaller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<RefundsCaller, ApiError> {
+        let owner = key(parts)?;
+        check_right(owner.rights, KeyRight::Refunds)?;
+        check_usable(&owner.project)?;
+        Ok(RefundsCaller(owner.clone()))
+    }
+}
+
+impl FromRequestParts<App> for RefundSimulator {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<RefundSimulator, ApiError> {
+        let owner = key(parts)?;
+        check_right(owner.rights, KeyRight::Refunds)?;
+        check_sandbox(&owner.project, "only a sandbox key may simulate refunds")?;
+        check_usable(&owner.project)?;
+        Ok(RefundSimulator(owner.clone()))
+    }
+}
+
+impl FromRequestParts<App> for RefundReader {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<RefundReader, ApiError> {
+        let (project, may_refund): (&Project, bool) = match authenticated(parts)? {
+            Authenticated::Key(owner) => (&owner.project, owner.rights.has(KeyRight::Refunds)),
+            Authenticated::Session(desk) if desk.may(Act::Look) => (desk.project(), desk.may(Act::Refund)),
+            Authenticated::Session(_) => return Err(engine::Error::RoleForbids.into()),
+        };
+        check_usable(project)?;
+        Ok(RefundReader { project_id: project.id, may_refund })
     }
 }
 

@@ -17,7 +17,8 @@ use axum::{
 use web::App;
 
 pub(crate) use caller::{
-    AuditReader, Caller, KeyManager, KeyRevoker, Member, MoneyDecider, PaymentsCaller, Reader, SandboxCaller,
+    AuditReader, Caller, KeyManager, KeyRevoker, Member, MoneyDecider, PaymentsCaller, Reader, RefundReader,
+    RefundSimulator, RefundsCaller, SandboxCaller,
 };
 pub(crate) use key::require_key;
 

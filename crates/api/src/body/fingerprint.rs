@@ -28,6 +28,22 @@ mod tag {
 pub(crate) fn fingerprint(json: &Json) -> [u8; 16] {
     let mut hasher = Sha256::new();
     encode(json, &mut hasher);
+    shortened(hasher)
+}
+
+/// The same of a body and the id in its path, for endpoints where that id counts as part of the body.
+pub(crate) fn fingerprint_with(id: &str, json: &Json) -> [u8; 16] {
+    let mut hasher = Sha256::new();
+    // Encoded as the array of both would be.
+    hasher.update([tag::ARRAY]);
+    encode_length(2, &mut hasher);
+    hasher.update([tag::TEXT]);
+    encode_text(id, &mut hasher);
+    encode(json, &mut hasher);
+    shortened(hasher)
+}
+
+fn shortened(hasher: Sha256) -> [u8; 16] {
     let digest = hasher.finalize();
     let mut short = [0; 16];
     short.copy_from_slice(&digest[..16]);
@@ -92,6 +108,16 @@ mod tests {
 
     fn of(body: &str) -> [u8; 16] {
         fingerprint(&parse(body.as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn the_id_of_a_path_counts_as_part_of_the_body() {
+        let with = |id: &str, body: &str| fingerprint_with(id, &parse(body.as_bytes()).unwrap());
+        assert_eq!(with("pay_1", r#"{"a":1,"b":2}"#), with("pay_1", r#"{ "b": 2, "a": 1.0 }"#));
+        assert_eq!(with("pay_1", "{}"), of(r#"["pay_1", {}]"#));
+        for (id, body) in [("pay_2", "{}"), ("pay_1", r#"{"a":1}"#), ("", "{}")] {
+            assert_ne!(with(id, body), with("pay_1", "{}"), "{id} {body}");
+        }
     }
 
     #[test]

@@ -5,14 +5,12 @@
 
 use std::{cell::RefCell, collections::BTreeSet, ptr};
 
-use axum::http::HeaderValue;
-use domain::orders::MethodRequest;
-use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use domain::{bank::Bank, destination::DestinationRequest, orders::MethodRequest, rules::Invalid};
 use web::query::shown;
 
 use crate::body::{
     json::{Json, ShapeError, parse},
-    number_literal::saturated_integer,
+    number_literal::{is_fraction, saturated_integer},
 };
 
 /// A request body whose top level is an object.
@@ -138,6 +136,16 @@ impl<'a> Members<'a> {
         })
     }
 
+    /// The same where a number that is not whole, such as 1.5, breaks a rule and not the shape.
+    pub(crate) fn whole_number(&self, name: &str) -> Result<Option<Result<i64, Invalid>>, ShapeError> {
+        match self.ask(name) {
+            Some(Json::Number(literal)) if is_fraction(literal) => {
+                Ok(Some(Err(Invalid::new(member_path(&self.path, name), "must be a whole number"))))
+            }
+            _ => Ok(self.integer(name)?.map(Ok)),
+        }
+    }
+
     pub(crate) fn object(&self, name: &str) -> Result<Option<Members<'a>>, ShapeError> {
         let Some(value) = self.ask(name) else { return Ok(None) };
         self.nested(member_path(&self.path, name), value).map(Some)
@@ -212,41 +220,20 @@ fn mismatch(path: &str, expected: &str, found: &Json) -> ShapeError {
     ShapeError::new(format!("`{path}` must be {expected}, not {found}"))
 }
 
-const IGNORED_HEADER_NAMES: usize = 20;
-const IGNORED_HEADER_BYTES: usize = 1_000;
-const SEPARATOR: &str = ", ";
-const MORE: &str = "...";
-
-/// Besides all that is not ASCII: control characters, spaces, the separator and the escape character itself.
-const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b',').add(b'%');
-
-/// The value of `X-Ignored-Members`. The client chose the names, so they are encoded and limited: none can break the header or
-/// inflate the answer.
-pub(crate) fn ignored_header(names: &[String]) -> Option<HeaderValue> {
-    let mut value = String::new();
-    for (index, name) in names.iter().enumerate() {
-        if index > 0 {
-            value.push_str(SEPARATOR);
-        }
-        let room = IGNORED_HEADER_BYTES - SEPARATOR.len() - MORE.len();
-        // Encoding never shortens a name, so a huge one is left out before it is encoded.
-        let encoded = (index < IGNORED_HEADER_NAMES && value.len() + name.len() <= room)
-            .then(|| utf8_percent_encode(name, ENCODED).to_string())
-            .filter(|encoded| value.len() + encoded.len() <= room);
-        match encoded {
-            Some(encoded) => value.push_str(&encoded),
-            None => {
-                value.push_str(MORE);
-                break;
-            }
-        }
-    }
-    if names.is_empty() { None } else { HeaderValue::try_from(value).ok() }
-}
-
 /// The members of a payment method.
 pub(crate) fn method_request(members: &Members<'_>) -> Result<MethodRequest, ShapeError> {
     Ok(MethodRequest { kind: members.text("type")?, bank: members.text("bank")? })
+}
+
+/// The members of a bank account that money shall go to.
+pub(crate) fn destination_request(members: &Members<'_>) -> Result<DestinationRequest, ShapeError> {
+    // The banks of virtual accounts have names in the API; transfers know them by digits.
+    let digits = |code: String| Bank::from_code(&code).map_or(code, |bank| bank.interbank_code().to_owned());
+    Ok(DestinationRequest {
+        bank: members.text("bank")?.map(digits),
+        account_number: members.text("account_number")?,
+        account_name: members.text("account_name")?,
+    })
 }
 
 #[cfg(test)]
@@ -311,6 +298,20 @@ mod tests {
         }
         let refused = ["1000.0", "1e4", "1E4", "-0.0", "1.5", "1e30", "1e-1", "\"1000\"", "true", "[1]", "{}"];
         for literal in refused {
+            check(&format!(r#"{{"amount":{literal}}}"#), read, Err(&refusal));
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_not_whole_can_be_a_broken_rule() {
+        let read = |members: &Members<'_>| members.whole_number("amount");
+        let refusal = format!("`amount` {WHOLE}");
+        let broken = || Err(Invalid::new("amount", "must be a whole number"));
+        for (literal, want) in [("1000", Ok(1000)), ("-5", Ok(-5)), ("1.5", broken()), ("15e-1", broken())] {
+            check(&format!(r#"{{"amount":{literal}}}"#), read, Ok(Some(want)));
+        }
+        check(r#"{"amount":null}"#, read, Ok(None));
+        for literal in ["1000.0", "1e4", "\"1000\"", "\"1.5\"", "true", "[1.5]"] {
             check(&format!(r#"{{"amount":{literal}}}"#), read, Err(&refusal));
         }
     }
@@ -444,49 +445,5 @@ mod tests {
         assert_eq!(moved.members().text("title"), Ok(Some("t".to_owned())));
         assert_eq!(moved.ignored(), ["x"]);
         assert!(matches!(moved.json(), Json::Object(members) if members.len() == 3));
-    }
-
-    fn header(names: &[&str]) -> Option<String> {
-        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        ignored_header(&names).map(|value| value.to_str().unwrap().to_owned())
-    }
-
-    #[test]
-    fn the_header_encodes_what_could_break_it() {
-        let rows: [(&[&str], Option<&str>); 9] = [
-            (&[], None),
-            (&["metadata"], Some("metadata")),
-            (&["method.foo", "methods[0].bar"], Some("method.foo, methods[0].bar")),
-            (&["a\r\nSet-Cookie: x=1"], Some("a%0D%0ASet-Cookie:%20x=1")),
-            (&["a\0b\t\u{7f}"], Some("a%00b%09%7F")),
-            (&["a,b", "c%2C"], Some("a%2Cb, c%252C")),
-            (&["é😀"], Some("%C3%A9%F0%9F%98%80")),
-            (&["!\"#$&'()*+-./:;<=>?@[\\]^_`{|}~"], Some("!\"#$&'()*+-./:;<=>?@[\\]^_`{|}~")),
-            (&[""], Some("")),
-        ];
-        for (names, want) in rows {
-            assert_eq!(header(names).as_deref(), want, "{names:?}");
-        }
-    }
-
-    #[test]
-    fn the_header_has_at_most_twenty_names_and_a_thousand_bytes() {
-        assert_eq!(header(&["n"; 20]).unwrap(), vec!["n"; 20].join(", "));
-        assert_eq!(header(&["n"; 21]).unwrap(), format!("{}, ...", vec!["n"; 20].join(", ")));
-        assert_eq!(header(&["n"; 10_000]).unwrap(), format!("{}, ...", vec!["n"; 20].join(", ")));
-
-        let huge = "n".repeat(60_000);
-        assert_eq!(header(&[&huge]).unwrap(), "...");
-        assert_eq!(header(&["a", &huge, "b"]).unwrap(), "a, ...");
-        assert_eq!(header(&["a", &"😀".repeat(100)]).unwrap(), "a, ...");
-
-        let names: Vec<String> = (1..=20).map(|length| "n".repeat(length * 10)).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let value = header(&names).unwrap();
-        assert!(value.ends_with(", ...") && value.len() <= IGNORED_HEADER_BYTES, "{}", value.len());
-        for length in 980..=1_000 {
-            let filled = "n".repeat(length);
-            assert!(header(&[&filled, "b", "c"]).unwrap().len() <= IGNORED_HEADER_BYTES);
-        }
     }
 }

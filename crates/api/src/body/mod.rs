@@ -3,6 +3,7 @@
 //! It checks only the shape of a request, never whether its values are acceptable.
 
 pub(crate) mod fingerprint;
+pub(crate) mod ignored;
 pub(crate) mod json;
 pub(crate) mod members;
 mod number_literal;

@@ -97,6 +97,11 @@ pub(super) fn canonical(literal: &str) -> Canonical {
     integer.map_or_else(|| Canonical::Decimal(format!("{sign}{digits}e{power}")), Canonical::Integer)
 }
 
+/// Whether the number is not whole, however it was written.
+pub(super) fn is_fraction(literal: &str) -> bool {
+    matches!(canonical(literal), Canonical::Decimal(form) if form.contains("e-"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,6 +139,16 @@ mod tests {
             let shown = without_huge_numbers(&json);
             // What stands behind the sign is a number by itself, and the sign stays where the parser refuses it.
             assert!(shown.as_ref().is_none_or(|text| text.starts_with('+')), "{json}: {shown:?}");
+        }
+    }
+
+    #[test]
+    fn a_fraction_is_what_is_not_whole() {
+        for fraction in ["1.5", "-0.1", "15e-1", "1000.001", "1e-9"] {
+            assert!(is_fraction(fraction), "{fraction}");
+        }
+        for whole in ["1", "1000.0", "1e4", "-0.0", "150e-1", "1e300", "18446744073709551616"] {
+            assert!(!is_fraction(whole), "{whole}");
         }
     }
 

@@ -14,11 +14,17 @@ use serde_json::{Map, Value, json};
 use crate::error_code;
 
 /// The links from an operation's success to the next operation: operation, next operation, its parameter, and its value.
-const LINKS: [(&str, &str, &str, &str); 8] = [
+const LINKS: [(&str, &str, &str, &str); 14] = [
     ("createPayment", "getPayment", "paymentID", "$response.body#/id"),
     ("createPayment", "simulatePayment", "paymentID", "$response.body#/id"),
     ("simulatePayment", "getPayment", "paymentID", "$response.body#/id"),
     ("simulatePayment", "simulatePayment", "paymentID", "$response.body#/id"),
+    ("createPayment", "createRefund", "paymentID", "$response.body#/id"),
+    ("simulatePayment", "createRefund", "paymentID", "$response.body#/id"),
+    ("createRefund", "getRefund", "refundID", "$response.body#/id"),
+    ("createRefund", "cancelRefund", "refundID", "$response.body#/id"),
+    ("createRefund", "simulateRefund", "refundID", "$response.body#/id"),
+    ("simulateRefund", "getRefund", "refundID", "$response.body#/id"),
     ("createPaymentLink", "getPaymentLink", "paymentLinkID", "$response.body#/id"),
     ("createPaymentLink", "cancelPaymentLink", "paymentLinkID", "$response.body#/id"),
     ("createPaymentLink", "listPayments", "payment_link_id", "$response.body#/id"),
@@ -111,11 +117,13 @@ fn add_conditions(schemas: &mut Value) {
     let by_piece = json!({ "properties": { "quantity_max": { "type": "integer" } }, "required": ["quantity_max"] });
     schemas["CreateLink"]["then"] = json!({ "anyOf": [higher_minimum, by_piece] });
     schemas["CreateLink"]["properties"]["allowed_payment_methods"]["uniqueItems"] = json!(true);
-    let about_a_key = json!({ "properties": { "type": { "const": "apikey.deleted" } } });
+    let of_type = |pattern: &str| json!({ "properties": { "type": { "pattern": pattern } } });
     let data_is = |name: &str| json!({ "properties": { "data": { "$ref": format!("#/components/schemas/{name}") } } });
-    schemas["Event"]["if"] = about_a_key;
-    schemas["Event"]["then"] = data_is("RevokedApiKey");
-    schemas["Event"]["else"] = data_is("Payment");
+    schemas["Event"]["allOf"] = json!([
+        { "if": of_type("^payment\\."), "then": data_is("Payment") },
+        { "if": of_type("^refund\\."), "then": data_is("Refund") },
+        { "if": of_type("^apikey\\."), "then": data_is("RevokedApiKey") },
+    ]);
 }
 
 fn headers() -> Value {

@@ -4,6 +4,10 @@
 
 mod account;
 mod choose;
+mod claim;
+mod claim_confirm;
+mod claim_form;
+mod claim_status;
 mod closed;
 mod ended;
 mod frame;
@@ -22,8 +26,12 @@ mod unpaid;
 pub(crate) use self::{
     account::{Account, NumberLabel, NumberRow, StepLine, Steps},
     choose::{Choose, Field, FieldKind, FormNotice, MethodRow, Mistake, Replaced},
+    claim::{AccountRow, Returning},
+    claim_confirm::{ClaimConfirm, Holder, HolderMistake},
+    claim_form::{BankMistake, BankOption, ClaimForm, NumberMistake},
+    claim_status::{ClaimStanding, ClaimStatus},
     closed::{Closed, ClosedReason},
-    ended::{Back, Ended, Leaves},
+    ended::{Back, Ended, Leaves, RefundLine, RefundStanding},
     frame::{ContactLink, ContactWay, Frame, FrameLogo, Framed, FramedPayment, ShopFace, Stripe},
     order::{BankRow, Looked, Order, Unapplied, UnappliedStanding},
     paid::Paid,

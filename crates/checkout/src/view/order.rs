@@ -41,6 +41,8 @@ pub(crate) enum UnappliedStanding {
     /// It must be looked into.
     Unclear,
     Returned,
+    /// The merchant returns it.
+    OnItsWay,
     /// The merchant used it for another payment.
     UsedElsewhere,
 }

@@ -1,5 +1,6 @@
 //! Renders every page in every state from sample data. For tests only.
 
+pub(crate) mod claims;
 pub(crate) mod prices;
 
 use askama::Template;
@@ -107,7 +108,14 @@ impl Setting {
 
     fn ended(self) -> Ended {
         let payment_id = "pay_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned();
-        Ended { order: self.order(), unapplied: Vec::new(), payment_id, method: "QRIS".to_owned(), back: None }
+        Ended {
+            order: self.order(),
+            unapplied: Vec::new(),
+            refunds: Vec::new(),
+            payment_id,
+            method: "QRIS".to_owned(),
+            back: None,
+        }
     }
 
     fn choose(self) -> Choose {
@@ -299,6 +307,7 @@ fn money() -> Vec<Unapplied> {
         UnappliedStanding::LinkPaid,
         UnappliedStanding::Unclear,
         UnappliedStanding::Returned,
+        UnappliedStanding::OnItsWay,
         UnappliedStanding::UsedElsewhere,
     ];
     standings.map(|standing| Unapplied { amount: "Rp150.000".to_owned(), standing }).into()
@@ -377,8 +386,15 @@ pub(crate) fn samples() -> Vec<Sample> {
     for language in LANGUAGES {
         for (kind, merchant, stripe) in kinds {
             let setting = Setting { language, stripe, merchant };
-            let pages =
-                [choosers(setting), pendings(setting), ends(setting), unapplied(setting), prices::pages(setting)];
+            let pages = [
+                choosers(setting),
+                pendings(setting),
+                ends(setting),
+                unapplied(setting),
+                prices::pages(setting),
+                claims::claims(setting),
+                claims::refunded(setting),
+            ];
             let pages = pages.into_iter().flatten();
             let language = code(language);
             samples.extend(pages.map(|(page, html)| {

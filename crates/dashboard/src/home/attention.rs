@@ -1,13 +1,14 @@
 //! What needs attention, money first.
 
-use domain::language::Language;
-use engine::{FAILING_COUNTED, FailingSince, Home};
+use domain::{language::Language, money::Rupiah};
+use engine::{FAILING_COUNTED, FailingSince, Home, RefundsWaiting};
 use i18n_embed_fl::fl;
 use web::page::words::grouped;
 
 use crate::{
     page::Page,
     shell::{Shell, Unusable},
+    words::Words,
 };
 
 /// Something that needs attention.
@@ -17,7 +18,7 @@ pub(crate) struct Concern {
     pub(crate) detail: String,
 }
 
-pub(super) fn concerns(page: &Page, shell: &Shell, home: &Home, base: &str) -> Vec<Concern> {
+pub(super) fn concerns(page: &Page, shell: &Shell, home: &Home, refunds: &RefundsWaiting, base: &str) -> Vec<Concern> {
     let words = shell.words;
     let mut concerns = Vec::new();
     if home.held.receipts > 0 {
@@ -28,6 +29,7 @@ pub(super) fn concerns(page: &Page, shell: &Shell, home: &Home, base: &str) -> V
             detail: fl!(words, "attention-held-text", count = home.held.receipts),
         });
     }
+    concerns.extend(waiting_refunds(words, refunds, base));
     if let Some(FailingSince { deliveries, since }) = home.failing.exhausted {
         let (shown, since) = (counted(page.language(), deliveries), page.moment(since).text);
         concerns.push(Concern {
@@ -59,6 +61,42 @@ pub(super) fn concerns(page: &Page, shell: &Shell, home: &Home, base: &str) -> V
         });
     }
     concerns
+}
+
+/// Refunds that go no further by themselves, what is least certain first.
+fn waiting_refunds(words: Words, waiting: &RefundsWaiting, base: &str) -> Vec<Concern> {
+    let text = |amount: Rupiah| amount.to_string();
+    let rows = [
+        (
+            waiting.uncertain,
+            "?status=pending",
+            fl!(words, "attention-refund-unknown", amount = text(waiting.uncertain.amount)),
+        ),
+        (waiting.short, "?status=pending", fl!(words, "attention-refund-short", amount = text(waiting.short.amount))),
+        (
+            waiting.to_approve,
+            "?status=pending",
+            fl!(words, "attention-refund-approval", amount = text(waiting.to_approve.amount)),
+        ),
+        (
+            waiting.to_transfer,
+            "/transfers",
+            fl!(words, "attention-refund-transfer", amount = text(waiting.to_transfer.amount)),
+        ),
+        (
+            waiting.without_account,
+            "?status=requires_action",
+            fl!(words, "attention-refund-accounts", amount = text(waiting.without_account.amount)),
+        ),
+    ];
+    rows.into_iter()
+        .filter(|(sum, ..)| sum.refunds > 0)
+        .map(|(sum, rest, title)| Concern {
+            url: format!("{base}/refunds{rest}"),
+            title,
+            detail: fl!(words, "attention-refund-count", count = sum.refunds),
+        })
+        .collect()
 }
 
 /// How many, or at least how many.

@@ -161,6 +161,7 @@ mod tests {
                 available: Rupiah::ZERO,
                 pending: Rupiah::ZERO,
                 unapplied: Rupiah::ZERO,
+                refunding: Rupiah::ZERO,
                 as_of: Timestamp::from_millis(0),
             },
             held: HeldSum::default(),

@@ -89,6 +89,7 @@ async fn show(user: UserPage, page: Result<Page, PageError>) -> Result<Response,
     let recent = page.desk.payments_before(&PaymentFilter::default(), None, RECENT).await?;
     let received = page.desk.received_instead(&recent).await?;
     let guide = guide::of(&page, &home.setup, &recent).await?;
+    let refunds = page.desk.refunds_waiting().await?;
     let standings = page.desk.method_standings().await?;
     let lacks_accounts =
         page.project().environment == Environment::Production && method_state::lacks_accounts(&standings);
@@ -103,7 +104,7 @@ async fn show(user: UserPage, page: Result<Page, PageError>) -> Result<Response,
         periods: choices(words, &base, days),
         chart: Chart::of(&home.days, language),
         lacks_accounts,
-        attention: concerns(&page, &shell, &home, &base),
+        attention: concerns(&page, &shell, &home, &refunds, &base),
         recent: recent.iter().map(|payment| row(&page, &base, payment, received.get(&payment.id).copied())).collect(),
         shell,
     };

@@ -2,7 +2,11 @@
 
 pub(crate) mod stop;
 
-use domain::{letter::LetterKind, letter_queue::LetterState, visible::escape_hidden};
+use domain::{
+    letter::LetterKind,
+    letter_queue::{Channel, LetterState},
+    visible::escape_hidden,
+};
 use engine::ShownLetter;
 use i18n_embed_fl::fl;
 use web::page::moment::Moment;
@@ -31,7 +35,10 @@ pub(crate) struct LetterList {
 pub(crate) fn row(page: &PublicPage, shown: ShownLetter, again: Option<String>) -> LetterRow {
     let (words, ShownLetter { letter, address, has_content }) = (page.words(), shown);
     LetterRow {
-        kind: kind_name(words, letter.kind),
+        kind: match (letter.kind, letter.channel) {
+            (LetterKind::Test, Channel::Notice) => fl!(words, "notices-test-sent"),
+            (kind, _) => kind_name(words, kind),
+        },
         address: address.map_or_else(|| fl!(words, "letter-sealed"), |address| escape_hidden(&address)),
         state: state_badge(words, letter.state),
         queued: page.moment(letter.queued_at),
@@ -43,6 +50,8 @@ pub(crate) fn row(page: &PublicPage, shown: ShownLetter, again: Option<String>) 
 pub(crate) fn kind_name(words: Words, kind: LetterKind) -> String {
     match kind {
         LetterKind::Receipt => fl!(words, "letter-receipt"),
+        LetterKind::RefundClaim => fl!(words, "letter-refund-claim"),
+        LetterKind::RefundMade => fl!(words, "letter-refund-made"),
         LetterKind::Invitation => fl!(words, "letter-invitation"),
         LetterKind::PasswordReset => fl!(words, "letter-password-reset"),
         LetterKind::NewDevice => fl!(words, "letter-new-device"),

@@ -23,6 +23,7 @@ use crate::{
     labels::{Badge, delivery_badge},
     page::Page,
     pretty_json::pretty_json,
+    refunds::wording::refund_url,
     session::{LastId, SignedForm},
     shell::{Section, Shell},
     words::Words,
@@ -129,6 +130,7 @@ async fn view(page: &Page, id: EventId) -> Result<DeliveryPage, Error> {
 fn subject(base: &str, event: &EventWithSubject) -> (String, String) {
     match &event.subject {
         Subject::Payment(payment) => (payment.terms.reference.clone(), format!("{base}/payments/{}", payment.id)),
+        Subject::Refund(refund) => (refund.id.to_string(), refund_url(base, refund.id)),
         Subject::ApiKey(key) => (key.name.clone(), format!("{base}/keys")),
     }
 }

@@ -25,6 +25,11 @@ pub(crate) fn choices(words: Words, project: &Project) -> Vec<EventChoice> {
         (EventKind::PaymentExpired, fl!(words, "hook-events-expired")),
         (EventKind::PaymentCancelled, fl!(words, "hook-events-cancelled")),
         (EventKind::PaymentHeld, fl!(words, "hook-events-held")),
+        (EventKind::RefundRequiresAction, fl!(words, "hook-events-refund-needs-account")),
+        (EventKind::RefundSucceeded, fl!(words, "hook-events-refund-succeeded")),
+        (EventKind::RefundFailed, fl!(words, "hook-events-refund-failed")),
+        (EventKind::RefundCancelled, fl!(words, "hook-events-refund-cancelled")),
+        (EventKind::RefundReturned, fl!(words, "hook-events-refund-returned")),
     ];
     kinds.into_iter().map(choice).collect()
 }

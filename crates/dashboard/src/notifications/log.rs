@@ -130,6 +130,7 @@ async fn about(desk: &Desk, event: &Event) -> Result<String, Error> {
         | News::PaymentExpired { payment }
         | News::PaymentCancelled { payment }
         | News::PaymentHeld { payment, .. } => Ok(desk.payment(payment).await?.terms.reference),
+        News::Refund { refund, .. } => Ok(refund.to_string()),
         News::ApiKeyDeleted { key } => Ok(desk.key(key).await?.name),
     }
 }

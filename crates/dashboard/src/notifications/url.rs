@@ -36,7 +36,7 @@ pub(crate) async fn save(page: Page, SignedForm(form): SignedForm) -> Result<Res
     } else {
         match page.desk.set_webhook_url(Some(url.clone())).await {
             Ok(_) => return Ok(page.redirect(page.path("/notifications"), Done::UrlSaved)),
-            Err(Error::Invalid(_)) => reason(&page, &url).await?,
+            Err(Error::Invalid(_)) => refusal_sentence(&page, &url).await?,
             Err(error) => return Err(error.into()),
         }
     };
@@ -47,7 +47,7 @@ pub(crate) async fn save(page: Page, SignedForm(form): SignedForm) -> Result<Res
 
 /// Why the guard of webhook addresses refuses a URL. The engine's error does not say it in words for users, so the
 /// guard is asked again.
-async fn reason(page: &Page, url: &str) -> Result<String, Error> {
+pub(crate) async fn refusal_sentence(page: &Page, url: &str) -> Result<String, Error> {
     let (words, https_only) = (page.words(), page.project().environment == Environment::Production);
     let guard = page.app.engine.webhook_guard().await?.of_project(Some(page.project().id));
     let refusal = guard.check_target(url, https_only).await.err();

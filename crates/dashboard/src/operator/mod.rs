@@ -10,6 +10,7 @@ pub(crate) mod differences;
 pub(crate) mod letters;
 pub(crate) mod project;
 pub(crate) mod projects;
+pub(crate) mod refunds;
 #[cfg(test)]
 pub(crate) mod samples;
 pub(crate) mod strays;
@@ -32,6 +33,7 @@ pub(crate) fn routes() -> Router<App> {
         .merge(differences::routes())
         .merge(letters::routes())
         .merge(project::routes())
+        .merge(refunds::routes())
         .merge(users::routes())
         .merge(user::routes())
         .merge(user_decide::routes())

@@ -9,6 +9,7 @@ use super::{
     letters::{LetterFilterLink, LettersPage},
     project::{ActLink, ProjectPage},
     projects::{self, ProjectsPage},
+    refunds::{self, RefundPage, RefundsPage},
     tabs::Tab,
     user::{MembershipRow, UserFile},
     user_decide::UserDecisionPage,
@@ -19,6 +20,8 @@ use crate::{
     audit::samples::log,
     labels::Badge,
     members::{CreatedKeyRow, FreshInvite},
+    payment::customer::Fact,
+    receipts::wording::Answer,
     samples::{Setting, moment, url},
     shell::Section,
 };
@@ -167,6 +170,48 @@ fn lift(setting: Setting) -> String {
     page.render().unwrap()
 }
 
+fn refunds(setting: Setting, rows: usize) -> String {
+    let row = || refunds::Row {
+        url: url("/operator/refunds/rfd_1"),
+        amount: setting.text(),
+        project: setting.text(),
+        road: setting.text(),
+        badge: setting.badge(),
+        created: moment(),
+    };
+    let page = RefundsPage {
+        shell: setting.shell(Section::Operator, false),
+        tab: Tab::Refunds,
+        base: url("/operator"),
+        rows: std::iter::repeat_with(row).take(rows).collect(),
+        paging: setting.paging(),
+    };
+    page.render().unwrap()
+}
+
+fn refund(setting: Setting, waits: bool, may_approve: bool) -> String {
+    let page = RefundPage {
+        shell: setting.shell(Section::Operator, false),
+        list_url: url("/operator/refunds"),
+        url: url("/operator/refunds/rfd_1"),
+        notice: setting.mistake(),
+        version: "1".to_owned(),
+        heading: setting.text(),
+        amount: setting.text(),
+        badge: setting.badge(),
+        sentence: setting.text(),
+        project: setting.text(),
+        project_url: url("/operator/projects/prj_1"),
+        facts: vec![Fact { label: setting.text(), text: setting.text() }],
+        created: moment(),
+        warning: setting.mistake(),
+        waits,
+        may_approve,
+        decline: Answer { note: setting.text(), mistake: setting.mistake() },
+    };
+    page.render().unwrap()
+}
+
 pub(crate) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
     let decision = DecisionPage {
         shell: setting.shell(Section::Operator, false),
@@ -215,6 +260,11 @@ pub(crate) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
         ("operator-user-reset-by-hand", user_reset(setting, false, None)),
         ("operator-user-reset-link", user_reset(setting, false, Some(setting.text()))),
         ("operator-lift", lift(setting)),
+        ("operator-refunds", refunds(setting, 2)),
+        ("operator-no-refunds", refunds(setting, 0)),
+        ("operator-refund", refund(setting, true, true)),
+        ("operator-own-refund", refund(setting, true, false)),
+        ("operator-ended-refund", refund(setting, false, false)),
         ("operator-decide", decision.render().unwrap()),
         ("operator-create", create.render().unwrap()),
     ]

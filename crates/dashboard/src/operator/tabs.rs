@@ -1,6 +1,6 @@
 //! The tabs above the operator's pages, and the paths that these pages share.
 
-use domain::id::{BankAccountId, ProjectId, StrayId, UserId};
+use domain::id::{BankAccountId, ProjectId, RefundId, StrayId, UserId};
 
 /// The path of the first tab; the paths of all operators' pages begin with it.
 pub(crate) const PATH: &str = "/dashboard/operator";
@@ -14,6 +14,7 @@ pub(crate) enum Tab {
     Users,
     Banks,
     Strays,
+    Refunds,
     Differences,
     Letters,
     Log,
@@ -49,4 +50,13 @@ pub(crate) fn stray_path(id: StrayId) -> String {
 /// The path of a user's page.
 pub(crate) fn user_path(id: UserId) -> String {
     format!("{USERS}/{id}")
+}
+
+pub(crate) fn refunds_path() -> String {
+    format!("{PATH}/refunds")
+}
+
+/// The path of a refund's page.
+pub(crate) fn refund_path(id: RefundId) -> String {
+    format!("{}/{id}", refunds_path())
 }

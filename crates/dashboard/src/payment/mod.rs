@@ -10,13 +10,14 @@ pub(crate) mod timeline;
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{
+    access::Act,
     id::PaymentId,
     method::Method,
     money::Rupiah,
     payment::{Payment, Status},
     project::Environment,
 };
-use engine::PaymentFile;
+use engine::{ListedRefund, PaymentFile};
 use i18n_embed_fl::fl;
 use url::form_urlencoded::byte_serialize;
 use web::{
@@ -31,8 +32,9 @@ use self::{
     timeline::Happening,
 };
 use crate::{
-    labels::{Badge, method_name, payment_badge},
+    labels::{Badge, method_name, payment_badge, refunded_badge},
     page::Page,
+    refunds::wording::{refund_url, road_line, standing},
     session::LastId,
     shell::{Section, Shell},
 };
@@ -45,6 +47,13 @@ pub(crate) struct PaymentShown {
     pub(crate) id: String,
     pub(crate) reference: String,
     pub(crate) badge: Badge,
+    /// Whether its money was given back, partly or fully.
+    pub(crate) refunded_badge: Option<Badge>,
+    /// Where its money can be given back, for members who may.
+    pub(crate) refund_url: Option<String>,
+    pub(crate) refunds: Vec<RefundLine>,
+    /// What was given back, and what is left after it; none where nothing was.
+    pub(crate) refunded: Option<RefundedSums>,
     /// What screen readers say when the status has changed.
     pub(crate) say: String,
     /// What came, or what is asked for while nothing has.
@@ -100,6 +109,21 @@ pub(crate) struct Through {
     pub(crate) title: String,
 }
 
+/// A refund of the payment.
+pub(crate) struct RefundLine {
+    pub(crate) url: String,
+    pub(crate) amount: String,
+    pub(crate) road: String,
+    pub(crate) badge: Badge,
+    pub(crate) created: Moment,
+}
+
+/// What the payment's fee card adds about refunds.
+pub(crate) struct RefundedSums {
+    pub(crate) refunded: String,
+    pub(crate) left: String,
+}
+
 pub(crate) fn routes() -> Router<App> {
     Router::new().route("/dashboard/{project}/payments/{payment}", get(show))
 }
@@ -108,12 +132,13 @@ async fn show(page: Page, LastId(id): LastId<PaymentId>) -> Result<Response, Pag
     let shell = page.shell(Section::Payments).await?;
     let file = page.desk.payment_file(id).await?;
     let money = money_of(&page, id).await?;
-    Ok(page.render(StatusCode::OK, &view(&page, shell, file, &money)))
+    let refunds = page.desk.refunds_of_payment(id).await?;
+    Ok(page.render(StatusCode::OK, &view(&page, shell, file, &money, &refunds)))
 }
 
-fn view(page: &Page, shell: Shell, file: PaymentFile, money: &[Money]) -> PaymentShown {
+fn view(page: &Page, shell: Shell, file: PaymentFile, money: &[Money], refunds: &[ListedRefund]) -> PaymentShown {
     let (now, words, base) = (page.now(), shell.words, page.base());
-    let happenings = timeline::of(page, &file, money, &base);
+    let happenings = timeline::of(page, &file, money, refunds, &base);
     let (banners, banners_more) = banners(page, money, &base);
     let received = received_instead(file.payment.id, money);
     let PaymentFile { payment, link, .. } = file;
@@ -122,7 +147,12 @@ fn view(page: &Page, shell: Shell, file: PaymentFile, money: &[Money]) -> Paymen
     let simulator_url =
         || format!("{base}/simulator?code={}", byte_serialize(payment.code.as_bytes()).collect::<String>());
     let status = badge.text.as_str();
+    let came = received.unwrap_or(payment.terms.amount);
     PaymentShown {
+        refunded_badge: refunded_badge(words, &payment, came),
+        refund_url: may_refund(page, &payment, came).then(|| format!("{base}/payments/{}/refund", payment.id)),
+        refunds: refunds.iter().map(|listed| refund_line(page, &base, listed)).collect(),
+        refunded: refunded_sums(&payment, came),
         list_url: format!("{base}/payments"),
         id: payment.id.to_string(),
         reference: payment.terms.reference.clone(),
@@ -166,6 +196,29 @@ fn view(page: &Page, shell: Shell, file: PaymentFile, money: &[Money]) -> Paymen
         json: json(page, payment),
         shell,
     }
+}
+
+/// Whether the member may give back what is left of the money that came.
+fn may_refund(page: &Page, payment: &Payment, came: Rupiah) -> bool {
+    let gone = payment.refunds.succeeded + payment.refunds.unfinished;
+    page.desk.may(Act::Refund) && payment.paid_at().is_some() && gone < came
+}
+
+fn refund_line(page: &Page, base: &str, listed: &ListedRefund) -> RefundLine {
+    let (words, refund) = (page.words(), &listed.refund);
+    RefundLine {
+        url: refund_url(base, refund.id),
+        amount: refund.amount.to_string(),
+        road: road_line(words, refund),
+        badge: standing(words, refund.state, listed.sending).0,
+        created: page.short_moment(refund.created_at),
+    }
+}
+
+fn refunded_sums(payment: &Payment, came: Rupiah) -> Option<RefundedSums> {
+    let refunded = payment.refunds.succeeded;
+    let left = came - refunded - payment.refunds.unfinished;
+    (refunded > Rupiah::ZERO).then(|| RefundedSums { refunded: (-refunded).to_string(), left: left.to_string() })
 }
 
 /// The payment as `GET /v1/payments/<id>` shows it.

@@ -4,7 +4,7 @@ use askama::Template;
 use domain::language::Language;
 
 use super::{
-    FeeOutlook, PaymentShown, Through,
+    FeeOutlook, PaymentShown, RefundLine, RefundedSums, Through,
     customer::Fact,
     held::Banner,
     timeline::{Happening, More},
@@ -13,6 +13,11 @@ use crate::samples::{badge, hostile, now, shell};
 
 fn banner() -> Banner {
     Banner { title: "Rp1 menunggu keputusan".to_owned(), reason: hostile(), url: "/x".to_owned(), act: "x".to_owned() }
+}
+
+fn refund_line(language: Language) -> RefundLine {
+    let amount = "Rp50.000".to_owned();
+    RefundLine { url: "/x".to_owned(), amount, road: hostile(), badge: badge("wait"), created: now(language) }
 }
 
 fn payment(language: Language, direct: bool) -> PaymentShown {
@@ -29,6 +34,10 @@ fn payment(language: Language, direct: bool) -> PaymentShown {
         id: "pay_1".to_owned(),
         reference: hostile(),
         badge: badge("paid"),
+        refunded_badge: (!direct).then(|| badge("off")),
+        refund_url: (!direct).then(hostile),
+        refunds: vec![refund_line(language)],
+        refunded: (!direct).then(|| RefundedSums { refunded: "-Rp50.000".to_owned(), left: "Rp100.000".to_owned() }),
         say: "Dibayar".to_owned(),
         amount: "Rp150.000".to_owned(),
         billed: "Rp150.000".to_owned(),

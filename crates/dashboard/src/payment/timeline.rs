@@ -5,7 +5,7 @@ use domain::{
     payment::{Payment, State, Status},
     time::Timestamp,
 };
-use engine::{PaymentFile, Sent};
+use engine::{ListedRefund, PaymentFile, Sent};
 use i18n_embed_fl::fl;
 use web::page::moment::Moment;
 
@@ -13,7 +13,13 @@ use super::{
     at_bank,
     held::{self, Money},
 };
-use crate::{labels::method_name, page::Page, receipts::wording::decide_url, words::Words};
+use crate::{
+    labels::method_name,
+    page::Page,
+    receipts::wording::decide_url,
+    refunds::{timeline::of_payment, wording::refund_url},
+    words::Words,
+};
 
 /// How many attempts of one event are shown, the latest ones; the page of its delivery shows all.
 const ATTEMPTS_SHOWN: usize = 20;
@@ -49,7 +55,13 @@ impl History<'_> {
 }
 
 /// `base`: the address of the project's desk.
-pub(super) fn of(page: &Page, file: &PaymentFile, money: &[Money], base: &str) -> Vec<Happening> {
+pub(super) fn of(
+    page: &Page,
+    file: &PaymentFile,
+    money: &[Money],
+    refunds: &[ListedRefund],
+    base: &str,
+) -> Vec<Happening> {
     let (words, now) = (page.words(), page.now());
     let mut history = History { page, entries: Vec::new() };
     let through = match file.payment.terms.link_id {
@@ -69,6 +81,13 @@ pub(super) fn of(page: &Page, file: &PaymentFile, money: &[Money], base: &str) -
         let more = More { url: decide_url(base, one.receipt.id), label: fl!(words, "timeline-held-more") };
         for entry in held::entries(words, file.payment.id, one) {
             history.add(entry.at, entry.tone, entry.title, entry.detail, Some(more.clone()));
+        }
+    }
+    for listed in refunds {
+        let more = More { url: refund_url(base, listed.refund.id), label: fl!(words, "timeline-refund-more") };
+        for entry in of_payment(words, &listed.refund) {
+            let at = entry.at.unwrap_or(listed.refund.created_at);
+            history.add(at, entry.tone, entry.title, entry.detail, Some(more.clone()));
         }
     }
     for sent in &file.sent {

@@ -40,6 +40,7 @@ impl Table for PaymentTable {
         "metadata",
         "quantity",
         "received",
+        "refunded",
     ];
 
     async fn page(&self, desk: &Desk, cursor: Option<PaymentId>) -> Result<Lines<PaymentId>, Error> {
@@ -57,6 +58,7 @@ fn cells(ScannedPayment { payment, settled_at, difference }: ScannedPayment, now
         Some(_) => (payment.terms.amount + difference, payment.terms.fee),
         None => (Rupiah::ZERO, Rupiah::ZERO),
     };
+    let refunded = payment.refunds.succeeded.get().to_string();
     vec![
         payment.id.to_string(),
         without_formula(&payment.terms.reference),
@@ -77,6 +79,7 @@ fn cells(ScannedPayment { payment, settled_at, difference }: ScannedPayment, now
         metadata(payment),
         quantity,
         received.get().to_string(),
+        refunded,
     ]
 }
 

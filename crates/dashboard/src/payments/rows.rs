@@ -6,7 +6,7 @@ use i18n_embed_fl::fl;
 use web::page::moment::Moment;
 
 use crate::{
-    labels::{Badge, payment_badge, short_method},
+    labels::{Badge, payment_badge, refunded_badge, short_method},
     page::{Page, PublicPage},
 };
 
@@ -22,6 +22,8 @@ pub(crate) struct PaymentRow {
     /// The bill, where another amount paid it.
     pub(crate) billed: Option<String>,
     pub(crate) badge: Badge,
+    /// Whether its money was given back, partly or fully.
+    pub(crate) refunded: Option<Badge>,
     pub(crate) method: String,
     pub(crate) created: Moment,
 }
@@ -47,6 +49,7 @@ fn row(page: &PublicPage, base: &str, payment: &Payment, title: Option<&str>, re
         amount: received.unwrap_or(payment.terms.amount).to_string(),
         billed: received.map(|_| fl!(words, "row-billed", amount = bill)),
         badge: payment_badge(words, payment.status_at(page.now())),
+        refunded: refunded_badge(words, payment, received.unwrap_or(payment.terms.amount)),
         method: short_method(payment.terms.method),
         created: page.row_moment(payment.created_at),
     }

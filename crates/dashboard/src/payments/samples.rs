@@ -19,6 +19,7 @@ pub(crate) fn row(language: Language, is_named: bool) -> PaymentRow {
         amount: "Rp999.999.999.999".to_owned(),
         billed: is_named.then(|| "tagihan Rp999.999.999.998".to_owned()),
         badge: badge("paid"),
+        refunded: is_named.then(|| badge("off")),
         method: "QRIS".to_owned(),
         created: now(language),
     }

@@ -24,6 +24,10 @@ use crate::{
     labels::{Badge, payment_badge},
     page::Page,
     payment::customer::{Fact, customer_facts},
+    refunds::{
+        account::TypedAccount,
+        wording::{refund_path, refund_url},
+    },
     session::{LastId, SignedForm},
     shell::{Section, Shell},
 };
@@ -68,8 +72,36 @@ pub(crate) enum Offered {
         /// The reason, where the money cannot pay its payment.
         accept: Result<Accepting, String>,
         assign: Choices,
-        returning: Answer,
+        returning: Box<Returning>,
     },
+}
+
+/// How the money goes back to the customer, and what was typed for that.
+pub(crate) struct Returning {
+    pub(crate) answer: Answer,
+    pub(crate) way: ReturnWay,
+    pub(crate) account: TypedAccount,
+}
+
+/// Which way held money goes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReturnWay {
+    /// Somebody has given it back already; it is only recorded.
+    Elsewhere,
+    /// The customer says on a page of ours where it shall go.
+    Claim,
+    /// The member types where it shall go.
+    Typed,
+}
+
+impl ReturnWay {
+    fn of(form: &Form) -> ReturnWay {
+        match form.text("way") {
+            Some("claim") => ReturnWay::Claim,
+            Some("typed") => ReturnWay::Typed,
+            _ => ReturnWay::Elsewhere,
+        }
+    }
 }
 
 /// A decision that was taken, and by whom.
@@ -78,6 +110,10 @@ pub(crate) struct Taken {
     pub(crate) by: Option<String>,
     /// The payment that the money was used for, if it is another one than it was sent for.
     pub(crate) payment: Option<UsedFor>,
+    /// The refund by which it goes back to the customer; none where it was given back elsewhere.
+    pub(crate) refund_url: Option<String>,
+    /// Whether it was given back elsewhere.
+    pub(crate) elsewhere: bool,
 }
 
 pub(crate) struct UsedFor {
@@ -97,6 +133,7 @@ struct Failed {
     choice: Choice,
     answer: Answer,
     notice: Option<String>,
+    returning: Option<(ReturnWay, TypedAccount)>,
 }
 
 pub(crate) async fn show(page: Page, LastId(id): LastId<ReceiptId>) -> Result<Response, PageError> {
@@ -116,7 +153,39 @@ pub(crate) async fn return_money(
     LastId(id): LastId<ReceiptId>,
     SignedForm(form): SignedForm,
 ) -> Result<Response, PageError> {
-    decide(&page, id, &form, Choice::Return).await
+    match ReturnWay::of(&form) {
+        ReturnWay::Elsewhere => decide(&page, id, &form, Choice::Return).await,
+        way => return_by_refund(&page, id, &form, way).await,
+    }
+}
+
+/// Gives the money back by a refund: where to, the customer or the member says.
+async fn return_by_refund(page: &Page, id: ReceiptId, form: &Form, way: ReturnWay) -> Result<Response, PageError> {
+    page.require(Act::Refund)?;
+    let (words, note) = (page.words(), note_of(form));
+    let amount = page.desk.receipt(id).await?.receipt.amount;
+    let destination = match way {
+        ReturnWay::Typed => TypedAccount::read(words, form, amount).map(Some),
+        ReturnWay::Claim | ReturnWay::Elsewhere => Ok(None),
+    };
+    let (status, account, mistake, notice) = match destination {
+        Err(account) => (StatusCode::UNPROCESSABLE_ENTITY, *account, None, None),
+        Ok(destination) => {
+            let account = TypedAccount::unchecked(form);
+            match page.desk.return_receipt(id, destination, note.clone()).await {
+                Ok(held) => return Ok(returned(page, &held)),
+                Err(Error::Invalid(_)) => {
+                    (StatusCode::UNPROCESSABLE_ENTITY, account, Some(note_mistake(words, &note)), None)
+                }
+                Err(Error::AlreadyDecided) => {
+                    (StatusCode::CONFLICT, account, None, Some(fl!(words, "receipt-decided-already")))
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    };
+    let (choice, answer) = (Choice::Return, Answer { note, mistake });
+    receipt_page(page, id, Some(Failed { status, choice, answer, notice, returning: Some((way, account)) })).await
 }
 
 async fn decide(page: &Page, id: ReceiptId, form: &Form, choice: Choice) -> Result<Response, PageError> {
@@ -135,7 +204,15 @@ async fn decide(page: &Page, id: ReceiptId, form: &Form, choice: Choice) -> Resu
         }
         Err(error) => return Err(error.into()),
     };
-    receipt_page(page, id, Some(Failed { status, choice, answer: Answer { note, mistake }, notice })).await
+    receipt_page(page, id, Some(Failed { status, choice, answer: Answer { note, mistake }, notice, returning: None }))
+        .await
+}
+
+/// Leads to the refund by which the money goes back.
+fn returned(page: &Page, held: &UnappliedReceipt) -> Response {
+    let refund = held.decided.as_ref().and_then(|decided| decided.refund);
+    let path = refund.map_or_else(|| "/balance/receipts".to_owned(), refund_path);
+    page.redirect(page.path(&path), Done::RefundCreated)
 }
 
 async fn receipt_page(page: &Page, id: ReceiptId, failed: Option<Failed>) -> Result<Response, PageError> {
@@ -183,22 +260,29 @@ async fn offered(page: &Page, held: &UnappliedReceipt, failed: Option<Failed>) -
     if !page.desk.may(Act::DecideReceipts) {
         return Ok(Offered::Nothing);
     }
-    let (mut accepting, mut returning) = (Answer::default(), Answer::default());
+    let mut accepting = Answer::default();
+    let mut returning =
+        Returning { answer: Answer::default(), way: ReturnWay::Elsewhere, account: TypedAccount::empty() };
     match failed {
         Some(Failed { choice: Choice::Accept { .. }, answer, .. }) => accepting = answer,
-        Some(Failed { choice: Choice::Return, answer, .. }) => returning = answer,
+        Some(Failed { choice: Choice::Return, answer, returning: typed, .. }) => {
+            let (way, account) = typed.unwrap_or((returning.way, returning.account));
+            returning = Returning { answer, way, account };
+        }
         None => {}
     }
     let assign = suggestions(page, held).await?;
     let fit = page.desk.receipt_fit(held.id, None).await?;
     let accept = effect(page.words(), held, &fit).map(|effect| Accepting { effect, answer: accepting });
-    Ok(Offered::Choice { accept, assign, returning })
+    Ok(Offered::Choice { accept, assign, returning: Box::new(returning) })
 }
 
 async fn taken(page: &Page, held: &UnappliedReceipt, decision: TakenDecision) -> Result<Taken, Error> {
-    let mut taken = Taken { decision, by: None, payment: None };
+    let mut taken = Taken { decision, by: None, payment: None, refund_url: None, elsewhere: false };
     let Some(decided) = &held.decided else { return Ok(taken) };
     taken.by = decided_by(page, decided).await?;
+    taken.refund_url = decided.refund.map(|id| refund_url(&page.base(), id));
+    taken.elsewhere = decided.decision == Decision::Returned && decided.refund.is_none();
     if let Decision::Accepted { payment_id, .. } = decided.decision
         && payment_id != held.payment_id
     {

@@ -6,7 +6,7 @@ use domain::language::Language;
 use super::{
     assign::{AssignPage, ConfirmPage},
     choices::{Choice, Choices},
-    decide::{Accepting, DecidePage, Offered, ReceiptFacts, Taken, UsedFor},
+    decide::{Accepting, DecidePage, Offered, ReceiptFacts, ReturnWay, Returning, Taken, UsedFor},
     effect::Effect,
     list::{ReceiptsPage, Row},
     several::{self, ResultPage, SeveralPage},
@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     payment::customer::Fact,
+    refunds::account::TypedAccount,
     samples::{badge, hostile, now, paging, shell},
 };
 
@@ -115,12 +116,14 @@ fn receipt(language: Language, offered: Offered) -> DecidePage {
 
 fn choice(language: Language, accept: Result<Effect, String>) -> Offered {
     let accept = accept.map(|effect| Accepting { effect, answer: answer() });
-    Offered::Choice { accept, assign: choices(language, 2), returning: answer() }
+    let returning = Returning { answer: answer(), way: ReturnWay::Typed, account: TypedAccount::empty() };
+    Offered::Choice { accept, assign: choices(language, 2), returning: Box::new(returning) }
 }
 
 fn taken(language: Language) -> Offered {
     let payment = Some(UsedFor { url: url(), reference: hostile() });
-    Offered::Decided(Taken { decision: decision(language), by: Some(hostile()), payment })
+    let refund_url = Some(url());
+    Offered::Decided(Taken { decision: decision(language), by: Some(hostile()), payment, refund_url, elsewhere: true })
 }
 
 fn confirm(language: Language, effect: Result<Effect, String>) -> ConfirmPage {

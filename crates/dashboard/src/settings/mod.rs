@@ -3,6 +3,8 @@
 pub(crate) mod face;
 pub(crate) mod forms;
 pub(crate) mod letters;
+pub(crate) mod notices;
+pub(crate) mod refunds;
 #[cfg(test)]
 pub(crate) mod samples;
 pub(crate) mod view;
@@ -30,6 +32,8 @@ pub(crate) fn routes() -> Router<App> {
         .route("/dashboard/{project}/settings/success-word", get(show).post(save_success_word))
         .merge(face::routes())
         .merge(letters::routes())
+        .merge(refunds::routes())
+        .merge(notices::routes())
 }
 
 async fn show(page: Page) -> Result<Response, PageError> {

@@ -5,13 +5,16 @@ use askama::Template;
 use super::{
     face::{ColourForm, ContactField, ContactsForm, FacePage, Swatch, UsedColours},
     letters::ProjectLettersPage,
+    notices::{NoticeForm, NoticesPage},
+    refunds::RefundSettingsPage,
     view::{Check, Facts, MerchantForm, MethodsForm, OriginsForm, SettingsPage},
 };
 use crate::{
     labels::Badge,
     letters::LetterList,
     logo::ShownLogo,
-    samples::{Setting, url},
+    notifications::view::ShownSecret,
+    samples::{Setting, moment, url},
     shell::Section,
 };
 
@@ -88,6 +91,41 @@ fn letters(setting: Setting, has_mail: bool, may_configure: bool) -> String {
     page.render().unwrap()
 }
 
+fn refunds(setting: Setting, may_configure: bool) -> String {
+    let page = RefundSettingsPage {
+        shell: setting.shell(Section::Settings, true),
+        base: url("/prj_1/settings"),
+        may_configure,
+        is_alone: may_configure,
+        above: setting.text(),
+        above_mistake: setting.mistake(),
+        key_needs_approval: true,
+        returns_fee: !may_configure,
+    };
+    page.render().unwrap()
+}
+
+fn notices(setting: Setting, has_url: bool, is_rotating: bool) -> String {
+    let secret =
+        is_rotating.then(|| ShownSecret { title: setting.text(), text: setting.text(), value: setting.text() });
+    let form = NoticeForm {
+        has_url,
+        url: setting.text(),
+        mistake: setting.mistake(),
+        chosen_language: if has_url { "en" } else { "id" },
+        summary: if has_url { "daily" } else { "" },
+        sends_receipts: has_url,
+        previous_until: is_rotating.then(moment),
+    };
+    let (shell, base) = (setting.shell(Section::Settings, true), url("/prj_1/settings"));
+    NoticesPage { shell, base, form: Some(form), secret }.render().unwrap()
+}
+
+fn notices_of_others(setting: Setting) -> String {
+    let (shell, base) = (setting.shell(Section::Settings, true), url("/prj_1/settings"));
+    NoticesPage { shell, base, form: None, secret: None }.render().unwrap()
+}
+
 pub(crate) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
     vec![
         ("settings", settings(setting, true)),
@@ -96,6 +134,12 @@ pub(crate) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
         ("project-letters", letters(setting, true, true)),
         ("project-letters-none", letters(setting, false, true)),
         ("project-letters-of-others", letters(setting, false, false)),
+        ("refund-settings", refunds(setting, true)),
+        ("refund-settings-of-others", refunds(setting, false)),
+        ("notices", notices(setting, true, false)),
+        ("notices-rotating", notices(setting, true, true)),
+        ("notices-none", notices(setting, false, false)),
+        ("notices-of-others", notices_of_others(setting)),
         ("settings-of-others", settings(setting, false)),
     ]
 }

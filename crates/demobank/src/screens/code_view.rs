@@ -3,11 +3,12 @@
 use askama::Template;
 use axum::response::Response;
 
+use super::money_view;
 pub(super) use super::view::rupiah;
 use super::view::{Exchange, LATE_MINUTES, exchange, page, summary};
 use crate::{
     answer::Answer,
-    services::{Code, CodeKind, CodePayment, CodeState},
+    services::{Code, CodeKind, CodePayment, CodeState, Transfer, TransferState},
     time,
 };
 
@@ -41,6 +42,7 @@ struct CodePage<'a> {
     state_class: &'static str,
     expires: Option<String>,
     payments: Vec<PaymentLine>,
+    refunds: Vec<RefundLine>,
     outcomes: Vec<OutcomeLine>,
     late_minutes: i64,
     may_fail: bool,
@@ -49,6 +51,13 @@ struct CodePage<'a> {
 struct PaymentLine {
     what: String,
     when: String,
+}
+
+struct RefundLine {
+    url: String,
+    what: String,
+    when: String,
+    class: &'static str,
 }
 
 struct OutcomeLine {
@@ -71,14 +80,24 @@ pub(super) fn scan(base: &str, text: &str, problem: Option<&str>) -> Response {
 pub(super) fn code<'a>(
     base: &str,
     code: &Code,
+    refunds: &[Transfer],
     outcomes: impl Iterator<Item = &'a CodeOutcome>,
     now_ms: i64,
     problem: Option<&str>,
 ) -> Response {
-    let (state, state_class) = state(code, now_ms);
+    let (state, state_class) = state(code, refunds, now_ms);
     let line = |payment: &CodePayment| PaymentLine {
         what: format!("{}, {}", rupiah(payment.amount), payment.receipt_id),
         when: time::shown(payment.paid_at_ms),
+    };
+    let refund = |refund: &Transfer| {
+        let (words, class) = money_view::state(refund);
+        RefundLine {
+            url: format!("{base}/money/transfers/{}", refund.bank_reference),
+            what: format!("{words}: {}, {}", rupiah(refund.amount), refund.reference),
+            when: time::shown(refund.at_ms),
+            class,
+        }
     };
     page(&CodePage {
         base,
@@ -91,17 +110,22 @@ pub(super) fn code<'a>(
         state_class,
         expires: code.expires_at_ms.map(time::shown),
         payments: code.payments.iter().map(line).collect(),
+        refunds: refunds.iter().map(refund).collect(),
         outcomes: outcomes.map(outcome_line).collect(),
         late_minutes: LATE_MINUTES,
         may_fail: code.kind == CodeKind::Qr && matches!(code.state, CodeState::Unpaid | CodeState::Processing),
     })
 }
 
-fn state(code: &Code, now_ms: i64) -> (&'static str, &'static str) {
+fn state(code: &Code, refunds: &[Transfer], now_ms: i64) -> (&'static str, &'static str) {
+    let is_back = |refund: &&Transfer| refund.state == TransferState::Done;
+    let back: i64 = refunds.iter().filter(is_back).map(|refund| refund.amount).sum();
     match code.state {
         CodeState::Unpaid if code.is_expired(now_ms) => ("Expired", "problem"),
         CodeState::Unpaid => ("Waits for money", "suspended"),
         CodeState::Processing => ("Being paid", "suspended"),
+        CodeState::Paid if back > 0 && back >= code.taken() => ("Given back", "problem"),
+        CodeState::Paid if back > 0 => ("Paid, and given back in part", "booked"),
         CodeState::Paid => ("Paid", "booked"),
         CodeState::Refunded => ("Refunded", "problem"),
         CodeState::Voided => ("Cancelled by the merchant", "problem"),

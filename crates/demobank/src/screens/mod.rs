@@ -5,6 +5,8 @@
 mod code_view;
 mod form;
 mod input;
+mod money;
+mod money_view;
 mod picture;
 mod scan;
 mod view;
@@ -63,7 +65,8 @@ pub fn screens(bank: Arc<Bank>, base: &str, links: &str) -> Router {
     all_screens(bank, None, base, links)
 }
 
-/// The same screens, with a page on which the codes are scanned that a bank with doors of its own has issued.
+/// The same screens, with a page on which the codes are scanned that a bank with doors of its own has issued, and with pages of
+/// its accounts, transfers and refunds.
 pub fn screens_with_codes(bank: Arc<Bank>, asked: Arc<BankServices>, base: &str, links: &str) -> Router {
     all_screens(bank, Some(asked), base, links)
 }
@@ -72,7 +75,8 @@ fn all_screens(bank: Arc<Bank>, asked: Option<Arc<BankServices>>, base: &str, li
     let base = base.trim_end_matches('/').to_owned();
     let links = links.trim_end_matches('/').to_owned();
     let path = |rest: &str| format!("{base}{rest}");
-    let scans = asked.clone().map(|asked| scan::routes(asked, &base, &links)).unwrap_or_default();
+    let of_doors = |asked| scan::routes(Arc::clone(&asked), &base, &links).merge(money::routes(asked, &base, &links));
+    let of_doors = asked.clone().map(of_doors).unwrap_or_default();
     let mut routes = Router::new()
         .route(&path("/"), get(start))
         .route(&path("/bank.css"), get(style))
@@ -83,7 +87,7 @@ fn all_screens(bank: Arc<Bank>, asked: Option<Arc<BankServices>>, base: &str, li
     }
     routes
         .with_state(Arc::new(Screens { bank, asked, base: links, visits: Mutex::default() }))
-        .merge(scans)
+        .merge(of_doors)
         .route_layer(CsrfLayer::new())
         .route_layer(map_response(protect))
         .layer(DefaultBodyLimit::max(FORM_BYTES_MOST))

@@ -199,7 +199,8 @@ impl Scans {
     fn page(&self, code: &Code, problem: Option<&str>) -> Response {
         let outcomes = held(&self.outcomes);
         let own = outcomes.iter().filter(|(id, _)| *id == code.bank_reference).map(|(_, outcome)| outcome);
-        code_view::code(&self.base, code, own, self.asked.now_ms(), problem)
+        let refunds = self.asked.refunds_of(&code.bank_reference);
+        code_view::code(&self.base, code, &refunds, own, self.asked.now_ms(), problem)
     }
 
     fn no_such_code(&self) -> Response {

@@ -11,6 +11,7 @@ use super::{
     faults::{Fault, Faults},
     habits::Habits,
     holds::Holds,
+    money::Ledger,
 };
 use crate::{
     bank::{Bank, Clock},
@@ -49,7 +50,7 @@ pub struct Call {
     pub method: String,
     pub path: String,
     pub external_id: String,
-    /// `partnerReferenceNo`, `originalPartnerReferenceNo` or `trxId`; empty if the body has none.
+    /// `partnerRefundNo`, `partnerReferenceNo`, `originalPartnerReferenceNo` or `trxId`; empty if the body has none.
     pub reference: String,
     pub body: String,
     /// What the bank meant to answer; empty if it did nothing.
@@ -65,6 +66,8 @@ pub struct BankServices {
     pub(super) external_ids: Mutex<ExternalIds>,
     pub(super) codes: Mutex<Codes>,
     pub(super) faults: Mutex<Faults>,
+    /// Locked after `codes` where both are.
+    pub(super) ledger: Mutex<Ledger>,
     pub(super) holds: Holds,
     calls: Mutex<VecDeque<Call>>,
 }
@@ -86,6 +89,7 @@ impl BankServices {
             external_ids: Mutex::default(),
             codes: Mutex::default(),
             faults: Mutex::default(),
+            ledger: Mutex::default(),
             holds: Holds::default(),
             calls: Mutex::default(),
         })

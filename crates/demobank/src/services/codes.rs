@@ -73,6 +73,11 @@ impl Code {
         self.state == CodeState::Unpaid && self.expires_at_ms.is_some_and(|ends_at_ms| ends_at_ms <= now_ms)
     }
 
+    /// All that was paid to it.
+    pub fn taken(&self) -> i64 {
+        self.payments.iter().map(|payment| payment.amount).sum()
+    }
+
     /// `customerNo` of a virtual account.
     pub(super) fn customer_number(&self) -> &str {
         self.content.strip_prefix(self.company_code.as_str()).unwrap_or(&self.content)

@@ -51,6 +51,9 @@ impl BankServices {
             return Err(not_supported(asked));
         }
         let member = self.verify(asked)?;
+        if !member.habits.transfer.has_path(asked.service, asked.path) {
+            return Err(asked.answer(404, "02", "Invalid Routing"));
+        }
         if asked.service == Service::DeleteVa && asked.method != member.habits.delete_method {
             return Err(not_supported(asked));
         }
@@ -62,6 +65,18 @@ impl BankServices {
             Service::Status => self.tell_status(asked, &member),
             Service::DeleteVa => self.delete_account(asked, &member),
             Service::Report => self.report(asked, &member),
+            Service::Balance => self.tell_balance(asked, &member),
+            Service::Statement => self.tell_statement(asked, &member),
+            Service::InternalInquiry => self.inquire_internal(asked, &member),
+            Service::ExternalInquiry => self.inquire_external(asked, &member),
+            Service::BankAccountInquiry => self.inquire_bank_account(asked, &member),
+            Service::Intrabank | Service::Interbank | Service::Rtgs | Service::Skn | Service::TransferBank => {
+                self.send_money(asked, &member)
+            }
+            Service::TransferStatus | Service::TransferBankStatus | Service::EmoneyStatus => {
+                self.tell_transfer(asked, &member)
+            }
+            Service::QrRefund | Service::DebitRefund => self.refund(asked, &member),
             _ => Err(not_supported(asked)),
         }
     }
@@ -168,7 +183,7 @@ async fn spoiled(asked: &ServiceRequest<'_>, reply: Option<Reply>) -> Response {
             return lost;
         }
         Some(Fault::Status(status) | Fault::StatusAfter(status)) => return as_asked(*status, "00"),
-        Some(Fault::Case(status, case)) => return as_asked(*status, case),
+        Some(Fault::Case(status, case) | Fault::CaseAfter(status, case)) => return as_asked(*status, case),
         Some(Fault::WrongCode(code)) => answer["responseCode"] = code.as_str().into(),
         Some(Fault::WrongStatus(status)) => return written(*status, answer.to_string()),
         Some(Fault::NumericExpiry) => answer["expiresIn"] = TOKEN_SECONDS.into(),

@@ -29,6 +29,10 @@ pub enum Fault {
     StatusAfter(u16),
     /// An HTTP status and the case of its response code, and nothing done: `Case(404, "01")`.
     Case(u16, &'static str),
+    /// The same, though the work is done: `CaseAfter(409, "01")`.
+    CaseAfter(u16, &'static str),
+    /// An inquiry about an account says this name.
+    Name(&'static str),
     /// The right answer with another response code.
     WrongCode(String),
     /// The right answer with another HTTP status.

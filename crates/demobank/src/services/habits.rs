@@ -1,5 +1,9 @@
 //! How the banks that issue codes differ from one another, as plain data: one value for each profile.
 
+use super::{
+    money::{RefundHabits, TransferHabits},
+    repeats::Repeats,
+};
 use crate::{prepared::Service, style::Signing};
 
 /// The habits of a bank towards one merchant.
@@ -9,7 +13,7 @@ pub struct Habits {
     pub profile: &'static str,
     /// Which signature the merchant's calls must carry: `Secret` (type 1) or `Key` (type 2, no token).
     pub signing: Signing,
-    /// Whether `X-TIMESTAMP` must have three decimals of a second.
+    /// Whether `X-TIMESTAMP` must have three decimals of a second. At other banks it may.
     pub milliseconds: bool,
     /// How many digits `X-EXTERNAL-ID` must have; none: up to 36 characters.
     pub external_id_digits: Option<usize>,
@@ -41,15 +45,8 @@ pub struct Habits {
     /// The service that tells of a QR, and the one that tells of an account.
     pub qr_notice: Service,
     pub va_notice: Service,
-}
-
-/// What a second call with the same reference and the same body is answered with. Another body is always 404xx18.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repeats {
-    /// The first answer once more.
-    SameAnswer,
-    /// 409xx01
-    Refused,
+    pub transfer: TransferHabits,
+    pub refund: RefundHabits,
 }
 
 /// By which reference a QR is asked for.
@@ -94,6 +91,8 @@ impl Habits {
         rrn_in: RrnIn::Both,
         qr_notice: Service::QrNotify,
         va_notice: Service::Payment,
+        transfer: TransferHabits::GENERIC,
+        refund: RefundHabits::GENERIC,
     };
 
     pub const MIDTRANS: Habits = Habits {
@@ -103,6 +102,8 @@ impl Habits {
         query_has_content: true,
         validity_seconds: (20, 180 * DAY_SECONDS),
         delete_method: "POST",
+        transfer: TransferHabits::MIDTRANS,
+        refund: RefundHabits::MIDTRANS,
         ..Habits::GENERIC
     };
 
@@ -115,10 +116,13 @@ impl Habits {
         expired: "05",
         rrn_in: RrnIn::Nowhere,
         qr_notice: Service::DebitNotify,
+        transfer: TransferHabits::DANA,
+        refund: RefundHabits::DANA,
         ..Habits::GENERIC
     };
 
-    pub const DOKU: Habits = Habits { profile: "doku", ..Habits::GENERIC };
+    pub const DOKU: Habits =
+        Habits { profile: "doku", transfer: TransferHabits::DOKU, refund: RefundHabits::DOKU, ..Habits::GENERIC };
 
     pub const BRI_QRIS: Habits = Habits {
         profile: "bri-qris",
@@ -127,6 +131,7 @@ impl Habits {
         query_key: QueryKey::Theirs,
         service_code: "17",
         required: &["merchantId", "terminalId"],
+        transfer: TransferHabits::BRI,
         ..Habits::GENERIC
     };
 
@@ -136,11 +141,33 @@ impl Habits {
         external_id_digits: Some(9),
         customer_digits_most: 13,
         va_notice: Service::VaNotify,
+        transfer: TransferHabits::BRI,
         ..Habits::GENERIC
     };
 
-    pub const ALL: [Habits; 6] =
-        [Habits::GENERIC, Habits::MIDTRANS, Habits::DANA, Habits::DOKU, Habits::BRI_QRIS, Habits::BRIVA_WS];
+    /// A contract for transfers alone.
+    pub const BRI: Habits = Habits { profile: "bri", ..Habits::BRIVA_WS };
+
+    pub const BCA: Habits =
+        Habits { profile: "bca", transfer: TransferHabits::BCA, refund: RefundHabits::BCA, ..Habits::GENERIC };
+
+    pub const MANDIRI: Habits = Habits { profile: "mandiri", transfer: TransferHabits::MANDIRI, ..Habits::GENERIC };
+
+    pub const BNI: Habits =
+        Habits { profile: "bni", external_id_digits: Some(19), transfer: TransferHabits::BNI, ..Habits::GENERIC };
+
+    pub const ALL: [Habits; 10] = [
+        Habits::GENERIC,
+        Habits::MIDTRANS,
+        Habits::DANA,
+        Habits::DOKU,
+        Habits::BRI_QRIS,
+        Habits::BRIVA_WS,
+        Habits::BRI,
+        Habits::BCA,
+        Habits::MANDIRI,
+        Habits::BNI,
+    ];
 
     /// The habits of a profile.
     pub fn of(profile: &str) -> Option<Habits> {

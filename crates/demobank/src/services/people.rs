@@ -91,6 +91,7 @@ impl BankServices {
     pub fn forget_money(&self, name: &str) -> Result<Code, UnknownCode> {
         let mut codes = held(&self.codes);
         let code = codes.of_any(name.trim()).ok_or(UnknownCode)?;
+        self.book_payment(&code.client_id, -code.taken());
         code.payments.clear();
         code.state = CodeState::Unpaid;
         Ok(code.clone())
@@ -114,6 +115,7 @@ impl BankServices {
             fee: order.fee,
         };
         code.take(payment.clone());
+        self.book_payment(&code.client_id, payment.amount);
         Ok((code.clone(), payment))
     }
 

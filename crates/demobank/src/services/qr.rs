@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use super::{
     bank::{BankServices, Member},
     codes::{Code, CodeKind, CodePayment, CodeState, Codes},
-    habits::{Habits, QueryKey, Repeats, RrnIn},
+    habits::{Habits, QueryKey, RrnIn},
     qris::{self, Payload},
+    repeats::Repeats,
     request::{Reply, ServiceRequest, money},
 };
 use crate::{crypto::random_digits, journal::held, notification::status_words, prepared::Service, time};
@@ -79,7 +80,10 @@ impl BankServices {
         }
         let mut codes = held(&self.codes);
         let code = original(asked, &body, member, &mut codes)?;
-        let (status, payment) = standing(asked, code, habits);
+        let (mut status, mut payment) = standing(asked, code, habits);
+        if asked.said().is_none() && self.is_given_back(code, asked.now_ms) {
+            (status, payment) = ("04", None);
+        }
         let amount = if asked.service == Service::DebitStatus { "transAmount" } else { "amount" };
         let mut members = json!({
             "originalReferenceNo": code.bank_reference,
@@ -90,6 +94,13 @@ impl BankServices {
             amount: money(payment.as_ref().map_or(code.amount, |payment| payment.amount)),
             "additionalInfo": {},
         });
+        // 51 has no member for it.
+        if asked.service == Service::DebitStatus {
+            let history = self.refund_history(code, member, asked.now_ms);
+            if !history.is_empty() {
+                members["refundHistory"] = history.into();
+            }
+        }
         if let Some(payment) = payment {
             members["paidTime"] = time::text(payment.paid_at_ms, habits.milliseconds).into();
             if habits.rrn_in == RrnIn::Both {
@@ -146,7 +157,7 @@ pub(super) fn end(asked: &ServiceRequest<'_>, body: &Value, name: &str) -> Resul
 }
 
 /// The code that a question is about, by the references that the bank goes by.
-fn original<'a>(
+pub(super) fn original<'a>(
     asked: &ServiceRequest<'_>,
     body: &Value,
     member: &Member,

@@ -117,6 +117,10 @@ pub(super) fn money(rupiah: i64) -> Value {
 /// The service of a path, which is told by its end, since each bank has prefixes of its own.
 pub(super) fn service_of(path: &str) -> Option<Service> {
     let path = path.strip_suffix(".htm").unwrap_or(path);
+    // BRI's name for it.
+    if path.ends_with("/transfer-sknbi") {
+        return Some(Service::Skn);
+    }
     let end_of = |service: &Service| service.path().strip_prefix("/v1.0").unwrap_or(service.path());
     Service::ASKED.into_iter().find(|service| path.ends_with(end_of(service)))
 }
@@ -124,6 +128,6 @@ pub(super) fn service_of(path: &str) -> Option<Service> {
 /// The merchant's reference that a body names; empty if there is none.
 pub(super) fn reference_of(body: &[u8]) -> String {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    let names = ["partnerReferenceNo", "originalPartnerReferenceNo", "trxId"];
+    let names = ["partnerRefundNo", "partnerReferenceNo", "originalPartnerReferenceNo", "trxId"];
     names.iter().find_map(|name| body[*name].as_str()).unwrap_or_default().to_owned()
 }

@@ -13,6 +13,7 @@ use crate::{
     compose::Signed,
     crypto::{hmac_verifies, random_alphanumeric, rsa_verifies},
     journal::held,
+    prepared::Service,
     style::Signing,
     time,
 };
@@ -24,6 +25,18 @@ const SKEW_MOST_MS: i64 = 5 * 60 * 1000;
 /// How many tokens are remembered.
 const TOKENS_MOST: usize = 1_000;
 const EXTERNAL_ID_MOST: usize = 36;
+/// The services for which a bank may have a channel of their own.
+const TRANSFER_SERVICES: [Service; 9] = [
+    Service::Balance,
+    Service::Statement,
+    Service::InternalInquiry,
+    Service::ExternalInquiry,
+    Service::Intrabank,
+    Service::Interbank,
+    Service::Rtgs,
+    Service::Skn,
+    Service::TransferStatus,
+];
 
 impl BankServices {
     /// 73
@@ -112,15 +125,21 @@ impl BankServices {
 
     fn check_headers(&self, asked: &ServiceRequest<'_>, member: &Member) -> Result<(), Reply> {
         let habits = &member.habits;
-        if asked.header("X-TIMESTAMP").contains('.') != habits.milliseconds {
+        // Programs of many merchants send milliseconds to every bank; some banks insist on them.
+        if habits.milliseconds && !asked.header("X-TIMESTAMP").contains('.') {
             return Err(asked.malformed("X-TIMESTAMP"));
+        }
+        let is_transfer = TRANSFER_SERVICES.contains(&asked.service);
+        if is_transfer && habits.transfer.channel_id.is_some_and(|id| id != asked.header("CHANNEL-ID")) {
+            return Err(asked.malformed("CHANNEL-ID"));
         }
         let external_id = asked.header("X-EXTERNAL-ID");
         if !is_external_id(external_id, habits) {
             return Err(asked.malformed("X-EXTERNAL-ID"));
         }
         let day = time::day(asked.now_ms);
-        if !held(&self.external_ids).is_new(&member.merchant.client_id, external_id, day) {
+        let is_new = held(&self.external_ids).is_new(&member.merchant.client_id, external_id, day);
+        if !is_new && !self.repeats_refund(asked, member) {
             return Err(asked.answer(409, "00", "Conflict"));
         }
         Ok(())

@@ -35,6 +35,8 @@ pub(super) struct Signed {
     pub(super) timestamp: String,
     pub(super) method: &'static str,
     pub(super) partner_id: &'static str,
+    /// The path, if it is not the service's.
+    pub(super) path: Option<String>,
 }
 
 impl Shop {
@@ -49,7 +51,7 @@ impl Shop {
             name: "Toko Uji Coba".into(),
         };
         asked.register_with(merchant, habits.clone());
-        let contract = kit.contract(Style::of(habits.profile).unwrap());
+        let contract = kit.contract(Style::of(habits.profile).unwrap_or(Style::GENERIC));
         asked.notify_at(CLIENT, Some(NotifyDoor { bank: Arc::clone(&kit.bank), contract }));
         let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         let doors = asked.open().await.unwrap();
@@ -68,16 +70,33 @@ impl Shop {
         crate::time::text(self.now_ms(), self.habits.milliseconds)
     }
 
+    /// Each bank has a prefix of its own, and DANA an ending.
+    pub(super) fn path(&self, service: Service) -> String {
+        let own = self.habits.transfer.paths.iter().find(|(known, _)| *known == service);
+        let path = own.map_or(service.path(), |(_, path)| path).replace('#', "1");
+        let ending = if path.contains("/debit/") || path.contains("/emoney/") { ".htm" } else { "" };
+        format!("/prefix{path}{ending}")
+    }
+
     /// A call that is not signed yet, with an external id of its own.
     pub(super) fn prepare(&self, service: Service, body: &Value) -> Signed {
-        let external_id = format!("{:09}", self.external_id.fetch_add(1, Ordering::SeqCst));
+        let digits = self.habits.external_id_digits.unwrap_or(9);
+        let external_id = format!("{:0digits$}", self.external_id.fetch_add(1, Ordering::SeqCst));
         let method = if service == Service::DeleteVa { self.habits.delete_method } else { "POST" };
-        Signed { service, body: body.to_string(), external_id, timestamp: self.timestamp(), method, partner_id: CLIENT }
+        Signed {
+            service,
+            body: body.to_string(),
+            external_id,
+            timestamp: self.timestamp(),
+            method,
+            partner_id: CLIENT,
+            path: None,
+        }
     }
 
     /// Signs a call as the bank wants it.
     pub(super) async fn request(&self, signed: &Signed) -> RequestBuilder {
-        let path = path(signed.service);
+        let path = signed.path.clone().unwrap_or_else(|| self.path(signed.service));
         let with_key = self.habits.signing == Signing::Key;
         let token = if with_key { None } else { Some(self.token().await) };
         let body = signed.body.as_bytes();
@@ -93,7 +112,7 @@ impl Shop {
             .header("X-SIGNATURE", STANDARD.encode(signature))
             .header("X-PARTNER-ID", signed.partner_id)
             .header("X-EXTERNAL-ID", &signed.external_id)
-            .header("CHANNEL-ID", "95221")
+            .header("CHANNEL-ID", self.habits.transfer.channel_id.unwrap_or("95221"))
             .body(signed.body.clone())
     }
 
@@ -116,7 +135,7 @@ impl Shop {
         }
         let timestamp = self.timestamp();
         let signature = STANDARD.encode(key().sign(&format!("{CLIENT}|{timestamp}")));
-        let request = self.client.post(format!("{}{}", self.doors.url(), path(Service::Token)));
+        let request = self.client.post(format!("{}{}", self.doors.url(), self.path(Service::Token)));
         let request = request.header("X-CLIENT-KEY", CLIENT).header("X-SIGNATURE", signature);
         let body = json!({ (self.habits.grant_member): "client_credentials" });
         let (_, body) = read(request.header("X-TIMESTAMP", timestamp).body(body.to_string())).await.unwrap();
@@ -157,12 +176,6 @@ impl Shop {
         let (_, body) = self.call(Service::Query, &self.about(reference)).await.unwrap();
         (body["latestTransactionStatus"].as_str().unwrap_or_else(|| panic!("{body}")).to_owned(), body)
     }
-}
-
-/// Each bank has a prefix of its own, and DANA an ending.
-fn path(service: Service) -> String {
-    let ending = if service.path().contains("/debit/") { ".htm" } else { "" };
-    format!("/prefix{}{ending}", service.path())
 }
 
 pub(super) async fn read(request: RequestBuilder) -> Option<(u16, Value)> {

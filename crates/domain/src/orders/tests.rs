@@ -28,6 +28,7 @@ fn project() -> Project {
         banks: Bank::ALL.to_vec(),
         default_methods: initial_default_methods(),
         frame_origins: Vec::new(),
+        refunds: crate::refund_settings::RefundSettings::default(),
         accounts: Vec::new(),
         created_at: NOW,
         version: 1,

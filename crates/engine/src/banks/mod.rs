@@ -29,6 +29,7 @@ pub use inbound::{
 pub(crate) use memory::{
     calls::Calls, open_accounts::OpenAccounts, outbound::Outbound, unfinished::Unfinished, unsaved_words::UnsavedWords,
 };
+pub(crate) use outbound::refunds::AccountName;
 pub use outbound::{
     story::BankStory,
     test_account::{BankTest, TestStep},

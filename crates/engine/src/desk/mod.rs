@@ -8,7 +8,9 @@ mod letters;
 mod link_names;
 mod members;
 mod money;
+mod notices;
 mod reads;
+mod refunds;
 mod search;
 mod webhooks;
 
@@ -41,6 +43,10 @@ use crate::{
 pub use customers::CustomerFile;
 pub use money::DECISIONS_MOST;
 pub use reads::{Day, Home, PaymentFile, Sent};
+pub use refunds::{
+    Approval, ListedRefund, NamedParty, OpenClaim, ReadyTransfers, RefundFile, RefundOutlook, RefundSum,
+    RefundsWaiting, Sending,
+};
 pub use search::{FoundCustomer, Jump, SearchResults};
 
 /// Projects that one user may own.

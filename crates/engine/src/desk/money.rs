@@ -3,6 +3,7 @@
 use domain::{
     access::Act,
     audit::Deed,
+    destination::DestinationRequest,
     id::{PaymentId, ReceiptId},
     payment::{Payment, Status},
     project::Environment,
@@ -25,6 +26,19 @@ impl Desk {
         self.check(Act::DecideReceipts)?;
         self.fresh_proof().await?;
         self.engine.decide_receipt(self.id(), id, choice, note).await
+    }
+
+    /// Sends held money to an account.
+    pub async fn return_receipt(
+        &self,
+        id: ReceiptId,
+        destination: impl Into<Option<DestinationRequest>>,
+        note: String,
+    ) -> Result<UnappliedReceipt, Error> {
+        self.check(Act::DecideReceipts)?;
+        self.check(Act::Refund)?;
+        self.fresh_proof().await?;
+        self.engine.return_receipt(&self.project, id, destination, note).await
     }
 
     /// Decides alike about several receipts. Each is decided about on its own, so that one that does not fit keeps no

@@ -4,7 +4,7 @@
 
 use domain::{access::Act, id::ProjectId, time::HOUR};
 use letters::{BankDown, Letter, WebhookFailing};
-use store::{Change, CommitError, Guard, LetterWrite};
+use store::{Change, CommitError, Guard, LetterWrite, Write};
 
 use super::queue::Envelope;
 use crate::{Engine, Error};
@@ -17,7 +17,7 @@ const FAILED_CALLS: usize = 5;
 impl Engine {
     /// Tells owners and developers of projects whose webhooks have failed for an hour.
     pub(crate) async fn tell_of_failing_webhooks(&self) -> Result<usize, Error> {
-        if !self.has_mail() {
+        if !self.has_letters() {
             return Ok(0);
         }
         let told = self.store.letter_alerts(WEBHOOKS).await?;
@@ -40,7 +40,7 @@ impl Engine {
                 page_url: self.page_url(&format!("/dashboard/{project_id}/notifications")),
             });
             let letters = self.letters_to_members(project_id, |role| role.may(Act::ManageWebhooks), &letter).await?;
-            self.raise_alert(subject, Change::default().with_all(letters)).await?;
+            self.raise_alert(subject, letters).await?;
         }
         let failing: Vec<String> = failing.into_iter().map(|(id, _)| webhooks_of(id)).collect();
         self.end_alerts(told.into_iter().filter(|subject| !failing.contains(subject))).await?;
@@ -49,7 +49,8 @@ impl Engine {
 
     /// Tells operators of banks that do not answer.
     pub(crate) async fn tell_of_banks_down(&self) -> Result<usize, Error> {
-        if !self.has_mail() {
+        let has_url = self.notices().is_some_and(|notices| notices.operators.is_some());
+        if !self.has_mail() && !has_url {
             return Ok(0);
         }
         let told = self.store.letter_alerts(BANK).await?;
@@ -72,18 +73,22 @@ impl Engine {
                 last_error: Some(failing.code),
                 page_url: self.page_url(&format!("/dashboard/operator/banks/{}", file.account.id)),
             });
-            let mut letters = Vec::new();
+            let mut letters = self.operator_notice(&letter)?;
             for operator in self.store.operators().await? {
                 letters.extend(self.letter(Envelope::to_user(&operator), &letter)?);
             }
-            self.raise_alert(subject, Change::default().with_all(letters)).await?;
+            self.raise_alert(subject, letters).await?;
         }
         self.end_alerts(told.into_iter().filter(|subject| well.contains(subject))).await?;
         Ok(0)
     }
 
-    async fn raise_alert(&self, subject: String, letters: Change) -> Result<(), Error> {
-        let raised = Change::from(LetterWrite::AlertRaised { subject, at: self.now() }).then(letters);
+    /// Where nobody is told, nothing is noted either, so that whoever can be told later is.
+    async fn raise_alert(&self, subject: String, letters: Vec<Write>) -> Result<(), Error> {
+        if letters.is_empty() {
+            return Ok(());
+        }
+        let raised = Change::from(LetterWrite::AlertRaised { subject, at: self.now() }).with_all(letters);
         match self.store.commit(raised).await {
             // Another node was faster.
             Ok(()) | Err(CommitError::Conflict(Guard::AlertNew)) => Ok(()),

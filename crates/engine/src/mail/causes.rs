@@ -15,8 +15,8 @@ use domain::{
     user::{Email, Invite, Session, Token, User},
 };
 use letters::{
-    FactorChange, FactorChanged, Invitation, Letter, MoneyHeld, NewDevice, Origin, PasswordChange, PasswordChanged,
-    PaymentReceipt,
+    Customer, FactorChange, FactorChanged, Invitation, Letter, MoneyHeld, NewDevice, Origin, PasswordChange,
+    PasswordChanged, PaymentReceipt,
 };
 use store::Write;
 
@@ -93,7 +93,8 @@ impl Engine {
         self.letter(Envelope::to_address(&invite.email, language).about(project.id), &letter)
     }
 
-    /// Sends the receipt to a customer who left an address, if the project wants that.
+    /// Sends the receipt to a customer who left an address, if the project wants that, and to the project's URL, if it wants that of
+    /// customers who left an address or a phone number: there a program passes it on.
     pub(crate) async fn receipt_letter(
         &self,
         project: &Project,
@@ -101,26 +102,51 @@ impl Engine {
         link: Option<&Link>,
         paid_at: Timestamp,
     ) -> Result<Vec<Write>, Error> {
-        let left = payment.terms.checkout.as_ref().map(|checkout| checkout.customer.email.as_str());
-        let Some(email) = left.and_then(|email| Email::parse(email).ok()).filter(|_| self.has_mail()) else {
+        let Some(customer) = payment.terms.checkout.as_ref().map(|checkout| &checkout.customer) else {
             return Ok(Vec::new());
         };
-        if !self.may_get_receipts(project, &email).await? {
+        let email = Email::parse(&customer.email).ok().filter(|_| self.has_mail());
+        let is_mailed = match &email {
+            Some(email) => self.may_get_receipts(project, email).await?,
+            None => false,
+        };
+        let is_reachable = !customer.email.is_empty() || !customer.phone.is_empty();
+        if !is_mailed && !is_reachable {
             return Ok(Vec::new());
         }
-        let reference = Some(payment.terms.reference.clone()).filter(|reference| !reference.is_empty());
-        let letter = Letter::Receipt(PaymentReceipt {
+        let cause = format!("receipt {}", payment.id);
+        let receipt = self.payment_receipt(project, payment, link, paid_at);
+        let mut writes = Vec::new();
+        if let Some(email) = email.filter(|_| is_mailed) {
+            let envelope = Envelope::to_address(&email, Language::Indonesian).about(project.id);
+            writes.extend(self.letter(envelope.once_for(&cause), &Letter::Receipt(receipt.clone()))?);
+        }
+        if is_reachable {
+            let (name, email, phone) = (customer.name.clone(), customer.email.clone(), customer.phone.clone());
+            let noticed = PaymentReceipt { customer: Some(Customer { name, email, phone }), ..receipt };
+            writes.extend(self.project_notice(project.id, &Letter::Receipt(noticed), Some(cause)).await?);
+        }
+        Ok(writes)
+    }
+
+    fn payment_receipt(
+        &self,
+        project: &Project,
+        payment: &Payment,
+        link: Option<&Link>,
+        paid_at: Timestamp,
+    ) -> PaymentReceipt {
+        PaymentReceipt {
             title: link.map_or_else(|| project.name.clone(), |link| link.title.clone()),
             amount: payment.terms.amount,
             paid_at,
             method: payment.terms.method,
             payment_id: payment.id.to_string(),
-            reference,
+            reference: Some(payment.terms.reference.clone()).filter(|reference| !reference.is_empty()),
             payment_url: self.page_url(&format!("/pay/{}", payment.id)),
             is_sandbox: project.environment == Environment::Sandbox,
-        });
-        let envelope = Envelope::to_address(&email, Language::Indonesian).about(project.id);
-        self.letter(envelope.once_for(&format!("receipt {}", payment.id)), &letter)
+            customer: None,
+        }
     }
 
     /// Whether receipts of a project go to that address. Everybody who has an account may have a sandbox, so a sandbox writes to its own
@@ -158,17 +184,17 @@ impl Engine {
         self.letters_to_members(project.id, |role| role.may(Act::DecideReceipts), &letter).await
     }
 
-    /// The same letter to each member of a project whose role fits.
+    /// The same letter to each member of a project whose role fits, and to the project's URL.
     pub(crate) async fn letters_to_members(
         &self,
         project_id: ProjectId,
         fits: impl Fn(Role) -> bool,
         letter: &Letter,
     ) -> Result<Vec<Write>, Error> {
+        let mut writes = self.project_notice(project_id, letter, None).await?;
         if !self.has_mail() {
-            return Ok(Vec::new());
+            return Ok(writes);
         }
-        let mut writes = Vec::new();
         let members = self.store.members(project_id).await?;
         for member in members.into_iter().filter(|member| fits(member.role) && member.user.is_active()) {
             writes.extend(self.letter(Envelope::to_user(&member.user).about(project_id), letter)?);

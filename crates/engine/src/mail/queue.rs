@@ -4,7 +4,7 @@ use domain::{
     hex::hex,
     id::{LetterId, ProjectId, UserId},
     language::Language,
-    letter_queue::WORTH_SENDING,
+    letter_queue::{Channel, WORTH_SENDING},
     time::Timestamp,
     user::{Email, User},
 };
@@ -63,6 +63,7 @@ impl Engine {
         let queued = LetterWrite::Queued(NewLetter {
             id,
             kind: letter.kind(),
+            channel: Channel::Mail,
             project_id: envelope.project_id,
             user_id: envelope.user_id,
             address: self.vault.seal(SealedColumn::LetterAddress, &row, address.as_bytes())?,
@@ -83,13 +84,12 @@ impl Engine {
 
     /// The whole URL of a page, for letters.
     pub(crate) fn page_url(&self, path: &str) -> String {
-        let base = self.mail().map(|mail| mail.pages_url.as_str()).unwrap_or_default();
-        format!("{base}{path}")
+        format!("{}{path}", self.mail_room.pages_url())
     }
 }
 
 /// Until when it is worth sending: a link that has expired helps nobody.
-fn worth_until(letter: &Letter, now: Timestamp) -> Timestamp {
+pub(super) fn worth_until(letter: &Letter, now: Timestamp) -> Timestamp {
     let longest = now.plus(WORTH_SENDING);
     match letter {
         Letter::Invitation(invitation) => invitation.expires_at.min(longest),

@@ -13,7 +13,7 @@ use store::{
     Change, CommitError, Guard, LetterCounts, LetterFilter, LetterWrite, Listed, SealedColumn, SealedLetter, Window,
 };
 
-use super::Mail;
+use super::test_letter::host_of;
 use crate::{Engine, Error, VaultError};
 
 /// Letters that one round forgets.
@@ -90,7 +90,7 @@ impl Engine {
 
     /// Who a letter comes from: the shop that it is about, or the installation.
     pub(crate) fn letter_face(&self, project: Option<&Project>) -> Face {
-        let host = self.mail().map(Mail::host).unwrap_or_default();
+        let host = host_of(self.mail_room.pages_url());
         let shop = project.map(|project| Shop {
             name: project.name.clone(),
             colour: project.face.colour,

@@ -1,4 +1,4 @@
-//! Summaries: what a project has taken in a day or a week, to each member who has chosen that, in the morning. What is due is computed
+//! Summaries: what a project has taken in a day or a week, to each member who has chosen that and to the project's URL, in the morning. What is due is computed
 //! from the clock alone, so a restart skips none; and each is queued for a cause of its own, so two nodes queue one.
 
 use std::time::Duration;
@@ -11,7 +11,7 @@ use domain::{
     user::User,
 };
 use letters::{Letter, Summary};
-use store::Change;
+use store::{Change, NoticeTarget};
 
 use super::queue::Envelope;
 use crate::{Engine, Error};
@@ -57,6 +57,7 @@ impl Span {
 impl Engine {
     /// Queues the summaries that are due.
     pub(crate) async fn queue_summaries(&self) -> Result<usize, Error> {
+        self.queue_notice_summaries().await?;
         if !self.has_mail() {
             return Ok(0);
         }
@@ -89,10 +90,35 @@ impl Engine {
         if queued || !is_new {
             return Ok(());
         }
+        let letter = self.summary(project, period, span).await?;
+        Ok(self.store.commit(Change::default().with_all(self.letter(envelope, &letter)?)).await?)
+    }
+
+    /// The same for projects that want summaries at their URL.
+    async fn queue_notice_summaries(&self) -> Result<(), Error> {
+        if self.notices().is_none() {
+            return Ok(());
+        }
+        for NoticeTarget { project_id, summary, .. } in self.store.notice_summaries().await? {
+            let Some(period) = summary else { continue };
+            let span = Span::due(period, self.now());
+            let cause = format!("summary {project_id} {} {}", period.word(), span.from.as_millis());
+            let project = self.project(project_id).await?;
+            if project.created_at >= span.until || self.store.has_letter_for(&format!("notice {cause}")).await? {
+                continue;
+            }
+            let letter = self.summary(&project, period, span).await?;
+            let queued = self.project_notice(project_id, &letter, Some(cause)).await?;
+            self.store.commit(Change::default().with_all(queued)).await?;
+        }
+        Ok(())
+    }
+
+    async fn summary(&self, project: &Project, period: SummaryPeriod, span: Span) -> Result<Letter, Error> {
         let (paid, before) = (span, span.before());
         let paid = self.store.paid_between(project.id, paid.from, paid.until).await?;
         let before = self.store.paid_between(project.id, before.from, before.until).await?;
-        let letter = Letter::Summary(Summary {
+        Ok(Letter::Summary(Summary {
             project: project.name.clone(),
             period,
             from: span.from,
@@ -103,8 +129,7 @@ impl Engine {
             held_count: self.store.held_sum(project.id).await?.receipts.unsigned_abs(),
             page_url: self.page_url(&format!("/dashboard/{}", project.id)),
             is_sandbox: project.environment == Environment::Sandbox,
-        });
-        Ok(self.store.commit(Change::default().with_all(self.letter(envelope, &letter)?)).await?)
+        }))
     }
 }
 

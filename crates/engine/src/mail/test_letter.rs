@@ -36,9 +36,13 @@ impl Mail {
         outcome
     }
 
-    /// The host of the pages that letters point to.
-    pub(super) fn host(&self) -> String {
-        let url = Url::parse(&self.pages_url).ok();
-        url.and_then(|url| url.host_str().map(ToOwned::to_owned)).unwrap_or_default()
+    fn host(&self) -> String {
+        host_of(&self.pages_url)
     }
+}
+
+/// The host of the pages that letters point to.
+pub(super) fn host_of(pages_url: &str) -> String {
+    let url = Url::parse(pages_url).ok();
+    url.and_then(|url| url.host_str().map(ToOwned::to_owned)).unwrap_or_default()
 }

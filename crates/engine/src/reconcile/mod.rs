@@ -15,7 +15,7 @@ mod settle;
 
 use std::time::Duration;
 
-use futures_util::future::join;
+use futures_util::future::{join, join3};
 use gateway::BoxFuture;
 use store::CommitError;
 use tokio::{sync::watch, task::JoinSet};
@@ -35,6 +35,17 @@ const BATCH_MOST: i64 = 500;
 const LOOPS: &[Loop] = &[
     Loop { name: "expire", rest: REST, round: Round::Batch(|engine| Box::pin(engine.expire_due())) },
     Loop { name: "settle", rest: REST, round: Round::Batch(|engine| Box::pin(engine.settle_due())) },
+    Loop {
+        name: "refunds of the sandbox",
+        rest: REST,
+        round: Round::Batch(|engine| Box::pin(engine.simulate_due_refunds())),
+    },
+    Loop { name: "refunds to send", rest: REST, round: Round::Sweep(|engine| Box::pin(engine.send_ready_refunds())) },
+    Loop {
+        name: "refunds to ask about",
+        rest: REST,
+        round: Round::Sweep(|engine| Box::pin(engine.ask_about_refunds())),
+    },
     Loop { name: "undecided words", rest: REST, round: Round::Batch(|engine| Box::pin(engine.look_after_undecided())) },
     Loop {
         name: "compare days",
@@ -138,11 +149,12 @@ impl Reconcilers {
         let (stop, stopped) = watch::channel(false);
         let mut loops = JoinSet::new();
         // These do not work in rounds, or keep leases. `deliver` has a thread of its own and wakes up at each commit; `post` hands
-        // letters to a relay; `nodes` beats while either sends, and looks at the others after each beat; `ask` goes on to look while its tasks wait for banks.
+        // letters to a relay, and sends notices; `nodes` beats while either sends, and looks at the others after each beat; `ask` goes on to look while its tasks wait for banks.
+        let notices = post::run_notices(engine.clone(), courier.clone(), stopped.clone());
         let webhooks = quiet_thread::run("lunas-webhooks", deliver::run(engine.clone(), courier, stopped.clone()));
         let letters = post::run(engine.clone(), stopped.clone());
         let sending = async {
-            join(webhooks, letters).await;
+            join3(webhooks, letters, notices).await;
         };
         loops.spawn(nodes::beat_while(engine.clone(), sending));
         loops.spawn(nodes::watch_others(engine.clone(), stopped.clone()));

@@ -1,6 +1,7 @@
-//! Settles: moves the net of paid payments from pending to available once their settlement delay is over.
+//! Settles: moves what is left of the net of paid payments from pending to available once their settlement delay is over.
+//! Refunds may have taken some of it, or all.
 
-use domain::{ledger::Posting, time::Timestamp};
+use domain::{ledger::Posting, money::Rupiah, time::Timestamp};
 use futures_util::future::join_all;
 use store::{Change, CommitError, Due, Guard, LedgerWrite, PaymentWrite};
 
@@ -25,11 +26,12 @@ impl Engine {
     }
 
     async fn settle(&self, due: Due, now: Timestamp) -> Result<(), Error> {
-        let posting = Posting::settled(due.project_id, due.payment_id, due.net, now);
+        let Due { project_id, payment_id, left, version } = due;
+        let posting = (left > Rupiah::ZERO).then(|| Posting::settled(project_id, payment_id, left, now));
         let change =
-            Change::from(PaymentWrite::Settled { payment_id: due.payment_id }).with(LedgerWrite::Posting(posting));
+            Change::from(PaymentWrite::Settled { payment_id, version }).with_all(posting.map(LedgerWrite::Posting));
         match self.store.commit(change).await {
-            // Another process has settled it.
+            // Another process has settled it, or a refund was made meanwhile: what is left then is still due.
             Ok(()) | Err(CommitError::Conflict(Guard::Unsettled)) => Ok(()),
             Err(error) => Err(error.into()),
         }

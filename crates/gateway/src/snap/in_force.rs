@@ -52,7 +52,6 @@ impl Parameters {
             ("refusal_reverses", yes_or_no(self.refusal_reverses)),
             ("full_answers", yes_or_no(self.full_answers)),
             ("void", yes_or_no(self.void)),
-            ("refund", yes_or_no(self.refund)),
             ("token_type", self.token_type.clone()),
             ("inquiry_expired", self.inquiry_expired.to_string()),
             ("bad_data", self.bad_data.to_string()),
@@ -62,7 +61,8 @@ impl Parameters {
             .methods
             .iter()
             .map(|(service, method)| (format!("method.{}", service.word()), method.word().to_owned()));
-        let plain = plain.into_iter().map(|(name, value)| (name.to_owned(), value));
+        let of_sending = self.transfers.in_force().into_iter().chain(self.refunds.in_force());
+        let plain = plain.into_iter().chain(of_sending).map(|(name, value)| (name.to_owned(), value));
         plain.chain(paths).chain(methods).filter(|(_, value)| !value.is_empty()).collect()
     }
 
@@ -100,6 +100,8 @@ mod tests {
                 ("external_id", "digits:9"),
                 ("method.status", "GET"),
                 ("path.token", "/v1.0/access-token/b2b"),
+                ("source_account", "1234567890"),
+                ("own_bank", "014"),
             ];
             let own: BTreeMap<String, String> =
                 own.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();

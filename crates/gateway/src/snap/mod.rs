@@ -6,6 +6,7 @@
 mod breaker;
 mod call_error;
 mod client;
+mod closed_hours;
 mod codes;
 mod extra_members;
 mod in_force;
@@ -13,6 +14,7 @@ mod in_force;
 mod json_tokens;
 mod keys;
 mod minify;
+mod money_out;
 mod notification;
 mod numbers;
 mod parameters;
@@ -20,16 +22,21 @@ mod payment_needs;
 mod pem;
 mod profile;
 mod profiles;
+mod rails;
 mod reading;
+mod sending;
+mod setting_texts;
 mod settings;
 mod signing;
 mod standing;
 mod timestamp;
 mod values;
+mod verdict;
 
 pub use breaker::{Breaker, CallHealth};
 pub use call_error::{CallError, Reason};
 pub use client::{CallContext, Flight, NoClient, SnapClient, Token, TokenRequest, Tokens};
+pub use closed_hours::ClosedHours;
 pub use codes::{
     About, BankMoney, CodeAsked, CodeKind, CodeOrder, IssuedCode, NotificationKind, NotificationRead, ReportLine,
     Standing, Unreadable, Voided,
@@ -37,16 +44,24 @@ pub use codes::{
 pub use extra_members::ExtraMembers;
 pub use keys::{KeyError, PrivateKey, PublicKey};
 pub use minify::minify;
+pub use money_out::{
+    BankNamed, Beneficiary, NameAsked, NameTold, OnStatement, OrderSent, OrderStanding, RefundAsked, RefundOrder,
+    Shown, StatementLine, TransferAsked, TransferOrder, find_on_statement,
+};
 pub use notification::read_notification;
 pub use parameters::Parameters;
 pub use payment_needs::PaymentNeeds;
 pub use profile::Profile;
+pub use rails::{RailServices, Rails};
+pub use sending::{PaysFor, Refunds, Transfers};
 pub use settings::{BadSetting, check_base_url, known_settings};
 pub use signing::{
     SignedRequest, sign_client_timestamp, sign_type1, sign_type2, verify_client_timestamp, verify_type1, verify_type2,
 };
 pub use timestamp::{format_timestamp, parse_local_timestamp, parse_timestamp};
 pub use values::{
-    ChannelIds, Codes, CustomerNo, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, Padding, PartnerId,
-    Precision, QueryKey, ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut, Undecided,
+    BankCodes, ChannelIds, Codes, CustomerNo, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, Padding,
+    PartnerId, Precision, QueryKey, ReceiptMember, RefundReference, RefundWay, Repeat, Resend, ResponseCase, Retry,
+    Service, SignIn, SignOut, Undecided,
 };
+pub use verdict::{OrderKind, Verdict};

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, net::IpAddr, ops::RangeInclusive, time::Duration};
 
-use domain::money::Rupiah;
+use domain::{destination::Rail, money::Rupiah};
 use ipnet::IpNet;
 use url::Url;
 
@@ -11,10 +11,11 @@ use super::{
     codes::CodeKind,
     extra_members::ExtraMembers,
     payment_needs::PaymentNeeds,
+    sending::{Refunds, Transfers},
     values::{
         ChannelIds, Codes, CustomerNo, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, Padding,
-        PartnerId, Precision, QueryKey, ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut,
-        Undecided,
+        PartnerId, Precision, QueryKey, ReceiptMember, RefundWay, Repeat, ResponseCase, Retry, Service, SignIn,
+        SignOut, Undecided,
     },
 };
 
@@ -24,7 +25,7 @@ const SCHEMES: [&str; 2] = ["Bearer", "BearerToken"];
 /// All that the code needs to know about a contract with a bank, but for keys and secrets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
-    /// `codes=va|qris|both`: which codes the account issues, of those that its profile serves.
+    /// `codes=va|qris|both|none`: which codes the account issues, of those that its profile serves.
     pub codes: Codes,
     /// `hosting=ours|theirs`: where virtual accounts live. QR codes always live at the bank.
     pub hosting: Hosting,
@@ -101,8 +102,10 @@ pub struct Parameters {
     pub amounts: RangeInclusive<Rupiah>,
     /// `void=yes|no`: whether a code can be voided by a call.
     pub void: bool,
-    /// `refund=yes|no`: whether money can be given back by a call.
-    pub refund: bool,
+    /// How money is given back by a call; see [`Refunds`].
+    pub refunds: Refunds,
+    /// How money is sent to bank accounts; see [`Transfers`].
+    pub transfers: Transfers,
     /// `token_type=Bearer`: what our token answers call their tokens. Letters.
     pub token_type: String,
     /// `skew=300`: how many seconds the bank's clock may be off. 30 to 900.
@@ -174,7 +177,8 @@ impl Parameters {
             validity: Duration::from_secs(1)..=Duration::from_hours(30 * 24),
             amounts: Rupiah::new(10_000)..=Rupiah::MAX,
             void: false,
-            refund: false,
+            refunds: Refunds::default(),
+            transfers: Transfers::default(),
             token_type: "Bearer".to_owned(),
             skew: Duration::from_mins(5),
             ips: Vec::new(),
@@ -195,7 +199,7 @@ impl Parameters {
     pub fn missing(&self) -> Vec<&'static str> {
         // Where we host the numbers, the bank calls us and no call of ours is needed.
         let (creates_va, creates_qr) = (self.codes.has_va() && self.hosting == Hosting::Theirs, self.codes.has_qris());
-        let we_call = self.issues_by_call();
+        let we_call = self.calls_bank();
         let lacks = |service| !self.paths.contains_key(&service);
         let lacks_both = |one, other| lacks(one) && lacks(other);
         let id = |name: &'static str, value: &Option<String>| {
@@ -216,17 +220,74 @@ impl Parameters {
             ("path.qr_query", creates_qr && lacks_both(Service::QrQuery, Service::DebitStatus)),
             ("path.qr_cancel", creates_qr && self.void && lacks_both(Service::QrCancel, Service::DebitCancel)),
         ];
-        needed.into_iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| name).collect()
+        let needed = needed.into_iter().chain(self.needs_of_transfers()).chain([
+            ("path.qr_refund", creates_qr && self.refunds.way == RefundWay::Qr && lacks(Service::QrRefund)),
+            ("path.debit_refund", creates_qr && self.refunds.way == RefundWay::Debit && lacks(Service::DebitRefund)),
+        ]);
+        needed.filter(|(_, is_missing)| *is_missing).map(|(name, _)| name).collect()
+    }
+
+    fn needs_of_transfers(&self) -> impl Iterator<Item = (&'static str, bool)> {
+        let rails = &self.transfers.rails;
+        let lacks = |service| !self.paths.contains_key(&service);
+        let between_banks = rails.has(Rail::BiFast) || rails.has(Rail::Online);
+        let by_bank = between_banks || rails.has(Rail::Intrabank);
+        let (within_bank, by_wallet) = (rails.has(Rail::Intrabank), rails.has(Rail::Wallet));
+        [
+            ("source_account", !rails.is_empty() && self.transfers.source_account.is_none()),
+            // Without it nobody knows which destinations are at the bank itself.
+            ("own_bank", by_bank && self.transfers.own_bank.is_none()),
+            ("path.account_internal", within_bank && lacks(Service::AccountInternal)),
+            ("path.transfer_intrabank", within_bank && lacks(Service::TransferIntrabank)),
+            ("path.account_external", between_banks && lacks(Service::AccountExternal)),
+            ("path.transfer_interbank", between_banks && lacks(Service::TransferInterbank)),
+            ("path.transfer_status", by_bank && lacks(Service::TransferStatus)),
+            ("path.wallet_inquiry", by_wallet && lacks(Service::WalletInquiry)),
+            ("path.wallet_transfer", by_wallet && lacks(Service::WalletTransfer)),
+            ("path.wallet_status", by_wallet && lacks(Service::WalletStatus)),
+        ]
+        .into_iter()
     }
 
     /// Whether the account issues codes by calling the bank, for which it needs our key and what we show the bank.
     pub fn issues_by_call(&self) -> bool {
-        self.codes.has_qris() || self.hosting == Hosting::Theirs
+        self.codes.has_qris() || (self.codes.has_va() && self.hosting == Hosting::Theirs)
+    }
+
+    /// Whether the account can be used only if we call the bank: for codes, or to send money.
+    pub fn calls_bank(&self) -> bool {
+        self.issues_by_call() || !self.transfers.rails.is_empty()
+    }
+
+    /// Whether the account issues codes whose money the bank asks us to take, or tells us of.
+    pub fn takes_money(&self) -> bool {
+        self.codes != Codes::None
+    }
+
+    /// The service by which the money of a QR is given back; none where the bank has none.
+    pub fn refund_service(&self) -> Option<Service> {
+        match self.refunds.way {
+            RefundWay::None => None,
+            RefundWay::Qr => Some(Service::QrRefund),
+            RefundWay::Debit => Some(Service::DebitRefund),
+        }
+    }
+
+    /// CHANNEL-ID in calls of a service.
+    pub(super) fn channel_of(&self, service: Service) -> Option<&str> {
+        let of_transfers = self.transfers.channel_id.as_deref().filter(|_| service.is_of_transfers());
+        of_transfers.or_else(|| self.channel_id.to_send())
+    }
+
+    /// X-PARTNER-ID in calls of a service; none where our client id is sent.
+    pub(super) fn partner_id_of(&self, service: Service) -> Option<&str> {
+        let of_transfers = self.transfers.partner_id.as_deref().filter(|_| service.is_of_transfers());
+        of_transfers.or_else(|| self.partner_id())
     }
 
     /// Whether the bank asks us for a token, for which it needs a client id and a secret of ours.
     pub fn takes_token(&self) -> bool {
-        self.sign_in == SignIn::Type1 || self.asks_token
+        self.takes_money() && (self.sign_in == SignIn::Type1 || self.asks_token)
     }
 
     /// Whether Authorization may have this word before the token: banks write it in several ways.

@@ -52,6 +52,7 @@ impl Profile {
     /// What an account that issues `codes` with this profile serves, in words.
     pub fn served(&self, codes: Codes) -> &'static str {
         match (codes, self.bank) {
+            (Codes::None, _) => "transfers",
             (Codes::Qris, _) => "qris",
             (Codes::Va, Some(bank)) => bank.code(),
             (Codes::Va, None) => "virtual accounts",

@@ -11,6 +11,8 @@ use super::{
     extra_members::ExtraMembers,
     parameters::Parameters,
     payment_needs::PaymentNeeds,
+    sending::{self, EXTRA_MEMBERS},
+    setting_texts::{within, yes_or_no},
     values::{
         ChannelIds, Codes, CustomerNo, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, Padding,
         PartnerId, Precision, QueryKey, ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut,
@@ -40,7 +42,6 @@ const METHOD: &str = "method.";
 const A_PATH: &str = "a path such as /v1.0/access-token/b2b: letters, digits and -._~ between single slashes";
 const A_METHOD: &str = "GET, POST, PUT or DELETE";
 const A_TEXT: &str = "1 to 64 letters, digits and signs, without spaces";
-const EXTRA_MEMBERS: &str = "none, or members such as acquirer:gopay, with commas; a.b:c is member b of member a";
 const PAYMENT_NEEDS: &str =
     "none, or some of virtualAccountName, channelCode, totalAmount, trxDateTime and flagAdvise, with commas";
 const YES_OR_NO: &str = "yes or no";
@@ -72,7 +73,7 @@ struct Setting {
 /// Every setting but those of a service.
 const SETTINGS: &[Setting] = &[
     setting("hosting", "ours or theirs", |to, text| put(&mut to.hosting, Hosting::parse(text))),
-    setting("codes", "va, qris or both", |to, text| put(&mut to.codes, Codes::parse(text))),
+    setting("codes", "va, qris, both or none", |to, text| put(&mut to.codes, Codes::parse(text))),
     setting("numbers", "ours or theirs", |to, text| put(&mut to.numbers, Numbers::parse(text))),
     setting("sign_out", "none, type1 or type2", |to, text| put(&mut to.sign_out, SignOut::parse(text))),
     setting("signature_encoding", "base64 or hex", |to, text| put(&mut to.signature_encoding, Encoding::parse(text))),
@@ -123,7 +124,6 @@ const SETTINGS: &[Setting] = &[
         put(&mut to.amounts, range(text, 1..=Rupiah::MAX.get()).map(|range| map(range, Rupiah::new)))
     }),
     setting("void", YES_OR_NO, |to, text| put(&mut to.void, yes_or_no(text))),
-    setting("refund", YES_OR_NO, |to, text| put(&mut to.refund, yes_or_no(text))),
     setting("token_type", "1 to 20 letters, such as Bearer", |to, text| put(&mut to.token_type, token_type(text))),
     setting("skew", "30 to 900 seconds", |to, text| put(&mut to.skew, seconds(text, SKEW_SECONDS))),
     setting("ips", "any, or addresses and networks such as 203.0.113.0/24,198.51.100.7", |to, text| {
@@ -154,7 +154,8 @@ pub fn known_settings() -> impl Iterator<Item = (String, &'static str)> {
         Service::ALL.iter().map(move |service| (format!("{prefix}{}", service.word()), allowed))
     };
     let plain = SETTINGS.iter().map(|setting| (setting.name.to_owned(), setting.allowed));
-    plain.chain(of_service(PATH, A_PATH)).chain(of_service(METHOD, A_METHOD))
+    let of_sending = sending::SETTINGS.iter().map(|(name, allowed)| ((*name).to_owned(), *allowed));
+    plain.chain(of_sending).chain(of_service(PATH, A_PATH)).chain(of_service(METHOD, A_METHOD))
 }
 
 /// Sets one parameter.
@@ -163,6 +164,9 @@ pub(super) fn apply(to: &mut Parameters, name: &str, value: &str) -> Result<(), 
     let is_short = value.len() <= VALUE_BYTES_MOST;
     let (read, allowed) = if let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) {
         (is_short.then(|| (setting.read)(to, value)).flatten(), setting.allowed)
+    } else if let Some((name, allowed)) = sending::SETTINGS.iter().find(|(known, _)| *known == name) {
+        let set = || to.transfers.set(name, value).or_else(|| to.refunds.set(name, value))?.ok();
+        (is_short.then(set).flatten(), *allowed)
     } else if let Some(service) = service(PATH) {
         (path(value).map(|path| drop(to.paths.insert(service, path))), A_PATH)
     } else if let Some(service) = service(METHOD) {
@@ -188,18 +192,6 @@ pub fn check_base_url(text: &str, allow_http: bool) -> Result<Url, BadSetting> {
 fn put<T>(slot: &mut T, value: Option<T>) -> Option<()> {
     *slot = value?;
     Some(())
-}
-
-fn yes_or_no(text: &str) -> Option<bool> {
-    match text {
-        "yes" => Some(true),
-        "no" => Some(false),
-        _ => None,
-    }
-}
-
-fn within<T: std::str::FromStr + PartialOrd>(text: &str, allowed: RangeInclusive<T>) -> Option<T> {
-    number(text).filter(|number| allowed.contains(number))
 }
 
 fn seconds(text: &str, allowed: RangeInclusive<u64>) -> Option<Duration> {

@@ -5,12 +5,13 @@ mod factor;
 mod payment;
 mod phrasing;
 mod project;
+mod refund;
 
 use domain::language::Language;
 
 use crate::{
     content::Content,
-    letter::{Face, Letter},
+    letter::{Face, Letter, Test},
 };
 use phrasing::Phrasing;
 
@@ -20,6 +21,8 @@ pub(crate) fn content(letter: &Letter, language: Language, face: &Face) -> Conte
     let phrasing = Phrasing::of(language);
     match letter {
         Letter::Receipt(letter) => payment::receipt(phrasing, letter, face),
+        Letter::RefundClaim(letter) => refund::claim(phrasing, letter, face),
+        Letter::RefundMade(letter) => refund::made(phrasing, letter, face),
         Letter::Invitation(letter) => account::invitation(phrasing, letter),
         Letter::PasswordReset(letter) => account::password_reset(phrasing, letter),
         Letter::NewDevice(letter) => account::new_device(phrasing, letter),
@@ -31,4 +34,9 @@ pub(crate) fn content(letter: &Letter, language: Language, face: &Face) -> Conte
         Letter::Summary(letter) => project::summary(phrasing, letter),
         Letter::Test(letter) => project::test(phrasing, letter, face),
     }
+}
+
+/// What a test says that is sent as a notice.
+pub(crate) fn notice_test(test: &Test, language: Language, face: &Face) -> Content {
+    project::notice_test(Phrasing::of(language), test, face)
 }

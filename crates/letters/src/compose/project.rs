@@ -72,8 +72,20 @@ fn period(phrasing: Phrasing, letter: &Summary) -> String {
 
 pub(super) fn test(phrasing: Phrasing, letter: &Test, face: &Face) -> Content {
     let words = phrasing.words;
-    Content::new(fl!(words, "test-subject"), fl!(words, "test-why"))
-        .lead(fl!(words, "test-text"))
+    let content = Content::new(fl!(words, "test-subject"), fl!(words, "test-why")).lead(fl!(words, "test-text"));
+    with_origin(phrasing, content, letter, face)
+}
+
+/// The same where it goes to a URL.
+pub(super) fn notice_test(phrasing: Phrasing, letter: &Test, face: &Face) -> Content {
+    let words = phrasing.words;
+    let content = Content::new(fl!(words, "notice-test-subject"), String::new()).lead(fl!(words, "notice-test-text"));
+    with_origin(phrasing, content, letter, face)
+}
+
+fn with_origin(phrasing: Phrasing, content: Content, letter: &Test, face: &Face) -> Content {
+    let words = phrasing.words;
+    content
         .fact(fl!(words, "fact-time"), phrasing.moment(letter.sent_at))
         .fact(fl!(words, "fact-installation"), shown(&face.host))
 }

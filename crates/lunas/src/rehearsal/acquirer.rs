@@ -1,9 +1,9 @@
-//! The acquirer of a rehearsal: a bank of our own that issues QRIS codes when it is asked, at doors on this machine. It keeps its
-//! codes in memory, so they end with the server.
+//! The acquirer of a rehearsal: a bank of our own that issues QRIS codes when it is asked, at doors on this machine, gives payments
+//! back and sends money to accounts at banks. It keeps all of it in memory, so it ends with the server.
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use demobank::{Bank, BankKey, BankServices, Clock, Contract, Doors, Habits, Merchant, NotifyDoor, Style};
+use demobank::{Bank, BankKey, BankServices, Clock, Contract, Doors, Habits, Merchant, NewAccount, NotifyDoor, Style};
 use domain::{
     bank_account::{CredentialKind, Stage},
     id::{BankAccountId, ProjectId},
@@ -20,6 +20,23 @@ const BASE_URL: &str = "base_url";
 /// What the acquirer has given the rehearsal's merchant, as an operator sets it. It names each payment of a QR by an id of its
 /// own, so money that comes twice is told apart.
 const SETTINGS: [(&str, &str); 3] = [("merchant_id", "REHEARSAL"), ("channel_id", "12345"), ("receipt", "rrn")];
+
+/// By which the merchant gives money back: to the code that was paid, or from its account there to a customer's.
+const PAYING: [(&str, &str); 9] = [
+    ("transfer", "intrabank,bi_fast,online"),
+    ("source_account", SOURCE_ACCOUNT),
+    ("own_bank", Habits::MIDTRANS.transfer.home),
+    ("path.account_internal", "/v1.0/account-inquiry-internal"),
+    ("path.account_external", "/v1.0/account-inquiry-external"),
+    ("path.transfer_intrabank", "/v1.0/transfer-intrabank"),
+    ("path.transfer_interbank", "/v1.0/transfer-interbank"),
+    ("path.transfer_status", "/v1.0/transfer/status"),
+    ("path.statement", "/v1.0/bank-statement"),
+];
+
+/// The merchant's account there, which transfers are sent from, and what it has at the start.
+const SOURCE_ACCOUNT: &str = "7000123456";
+const SOURCE_BALANCE: i64 = 100_000_000;
 
 pub(super) struct Acquirer {
     pub(super) asked: Arc<BankServices>,
@@ -49,8 +66,10 @@ impl Acquirer {
             Some(file) => file.account.id,
             None => create_account(engine, &doors).await?,
         };
-        // The doors are at another port at each start.
-        engine.set_bank_account(account, &BTreeMap::from([(BASE_URL.to_owned(), doors.url())])).await?;
+        // The doors are at another port at each start, and a rehearsal of an earlier version gave nothing back.
+        let paying = PAYING.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let settings: BTreeMap<String, String> = paying.chain([(BASE_URL.to_owned(), doors.url())]).collect();
+        engine.set_bank_account(account, &settings).await?;
         let our_key = known.and_then(|file| file.credential(CredentialKind::OurKey, Stage::Current));
         let public_key_pem = match our_key.and_then(|key| key.public_key.clone()) {
             Some(pem) => pem,
@@ -72,6 +91,7 @@ impl Acquirer {
             name: MERCHANT_NAME.to_owned(),
         };
         asked.register_with(merchant, Habits::MIDTRANS);
+        open_accounts(&asked, &client_id);
         let contract = Contract {
             name: NAME.to_owned(),
             inbound_url: String::new(),
@@ -90,6 +110,18 @@ impl Acquirer {
         let contract = Contract { inbound_url, signed_prefix: Some(signed_prefix), ..self.contract.clone() };
         self.asked.notify_at(&self.client_id, Some(NotifyDoor { bank: Arc::clone(bank), contract }));
     }
+}
+
+/// An account of the merchant, and accounts of customers at several banks, to which refunds can be sent.
+fn open_accounts(asked: &BankServices, client_id: &str) {
+    asked.open_people();
+    asked.open_account(NewAccount {
+        bank: Habits::MIDTRANS.transfer.home.to_owned(),
+        number: SOURCE_ACCOUNT.to_owned(),
+        name: MERCHANT_NAME.to_uppercase(),
+        owner: Some(client_id.to_owned()),
+        balance: SOURCE_BALANCE,
+    });
 }
 
 async fn create_account(engine: &Engine, doors: &Doors) -> Result<BankAccountId, CliError> {

@@ -1,7 +1,7 @@
 //! Writes about money: reports about payments, decisions about them, and postings.
 
 use domain::{
-    id::{PaymentId, ProjectId},
+    id::{PaymentId, ProjectId, ReceiptId, RefundId},
     ledger::Posting,
     money::Rupiah,
     receipt::{Decided, Held, ReceiptKey},
@@ -16,6 +16,13 @@ pub enum LedgerWrite {
         key: ReceiptKey,
         project_id: ProjectId,
         decided: Decided,
+    },
+    /// The refund by which held money was returned has failed or come back: nobody has decided about the money any more. Guarded:
+    /// it was returned by that refund.
+    ReceiptHeldAgain {
+        receipt_id: ReceiptId,
+        project_id: ProjectId,
+        refund_id: RefundId,
     },
     Posting(Posting),
 }
@@ -40,7 +47,7 @@ impl LedgerWrite {
     pub(super) fn is_frequent(&self) -> bool {
         match self {
             LedgerWrite::Receipt(_) | LedgerWrite::Posting(_) => true,
-            LedgerWrite::ReceiptDecided { .. } => false,
+            LedgerWrite::ReceiptDecided { .. } | LedgerWrite::ReceiptHeldAgain { .. } => false,
         }
     }
 }

@@ -4,7 +4,7 @@ use domain::{
     id::{LetterId, ProjectId, UserId},
     language::Language,
     letter::{LetterKind, SummaryPeriod},
-    letter_queue::QueuedLetter,
+    letter_queue::{Channel, QueuedLetter},
     time::Timestamp,
 };
 
@@ -21,14 +21,18 @@ pub enum LetterWrite {
     /// Stores what has come of a letter and gives its lease back; `is_secret`: what it says is deleted if it has ended. Guarded: the
     /// node still has it.
     Attempted { letter: QueuedLetter, node: NodeId, is_secret: bool },
+    /// The same for a notice, with the URL that it was sent to; none where nothing was sent.
+    NoticeAttempted { letter: QueuedLetter, node: NodeId, address: Option<Vec<u8>> },
     /// Gives back what nodes have leased that are not known.
     OrphansReleased,
-    /// Gives back what this node has leased.
-    AllReleased { node: NodeId },
+    /// Gives back what this node has leased of the letters that go this way.
+    AllReleased { node: NodeId, channel: Channel },
     /// Lets all letters of a project wait until then that are due before and are not about security.
     ProjectPutOff { project_id: ProjectId, until: Timestamp },
     /// Lets all letters to an address wait until then that are due before.
     RecipientPutOff { recipient: String, until: Timestamp },
+    /// Lets all notices to a URL wait until then that are due before.
+    NoticesPutOff { recipient: String, until: Timestamp },
     /// Queues a letter again that has ended. Guarded: it has ended, and what it says is still known.
     SentAgain { id: LetterId, at: Timestamp, expires_at: Timestamp },
     /// Forgets letters that ended before then, at most so many.
@@ -53,6 +57,7 @@ pub enum LetterWrite {
 pub struct NewLetter {
     pub id: LetterId,
     pub kind: LetterKind,
+    pub channel: Channel,
     pub project_id: Option<ProjectId>,
     pub user_id: Option<UserId>,
     pub address: Vec<u8>,

@@ -24,8 +24,9 @@ pub enum PaymentWrite {
     PendingExpired { now: Timestamp, most: i64 },
     /// Expires the payment at `at`, before its time. Guarded: the payment has the version that was read.
     ExpiredEarly { id: PaymentId, version: i64, at: Timestamp },
-    /// The payment's net was settled. Guarded: it was not settled before.
-    Settled { payment_id: PaymentId },
+    /// What was left of the payment's net was settled. Guarded: it was not settled before, and the payment has the version that
+    /// was read.
+    Settled { payment_id: PaymentId, version: i64 },
     /// A customer's browser has shown the payment's page; only the first time is stored.
     Viewed { payment_id: PaymentId, project_id: ProjectId, at: Timestamp },
     /// A member has made a payment at the counter: `resource` is its id, or that of the opening which leads to it.

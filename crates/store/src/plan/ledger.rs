@@ -1,7 +1,7 @@
 //! Reports about payments, decisions about them, and postings.
 
 use domain::{
-    id::ProjectId,
+    id::{ProjectId, ReceiptId, RefundId},
     ledger::{Cause, Posting},
     receipt::{Decided, Decision, ReceiptKey},
     time::HOUR_MILLIS,
@@ -19,6 +19,9 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: LedgerWrite) {
         LedgerWrite::Receipt(note) => statements.push(receipt(note)),
         LedgerWrite::ReceiptDecided { key, project_id, decided } => {
             statements.push(receipt_decided(key, project_id, decided));
+        }
+        LedgerWrite::ReceiptHeldAgain { receipt_id, project_id, refund_id } => {
+            statements.push(receipt_held_again(receipt_id, project_id, refund_id));
         }
         LedgerWrite::Posting(posting) => new_posting(statements, &posting),
     }
@@ -64,14 +67,15 @@ fn notice(note: ReceiptNote, kind: &'static str) -> Statement {
 }
 
 fn receipt_decided(key: ReceiptKey, project_id: ProjectId, decided: Decided) -> Statement {
-    let Decided { decision, at, note, by } = decided;
+    let Decided { decision, at, note, by, refund } = decided;
     let (payment_id, difference) = match decision {
         Decision::Accepted { payment_id, difference } => (Value::stored(payment_id), difference.into()),
         Decision::Returned => (Value::Null, Value::Null),
     };
     Statement::new(
         "UPDATE receipts SET decision = $1, decided_at = $2, decision_note = $3, decided_by = $4, \
-         decided_payment_id = $5, difference = $6 WHERE provider = $7 AND id = $8 AND project_id = $9 \
+         decided_payment_id = $5, difference = $6, decided_refund_id = $7 \
+         WHERE provider = $8 AND id = $9 AND project_id = $10 \
          AND kind = 'money' AND outcome = 'unapplied' AND decision IS NULL",
         [
             decision.word().into(),
@@ -80,12 +84,22 @@ fn receipt_decided(key: ReceiptKey, project_id: ProjectId, decided: Decided) -> 
             by.map(|by| by.to_string()).into(),
             payment_id,
             difference,
+            refund.map(|refund| refund.to_string()).into(),
             key.provider.into(),
             key.id.into(),
             Value::stored(project_id),
         ],
     )
     .guarded(Guard::ReceiptUndecided)
+}
+
+fn receipt_held_again(receipt_id: ReceiptId, project_id: ProjectId, refund_id: RefundId) -> Statement {
+    Statement::new(
+        "UPDATE receipts SET decision = NULL, decided_at = NULL, decision_note = NULL, decided_by = NULL, \
+         decided_refund_id = NULL WHERE public_id = $1 AND project_id = $2 AND decided_refund_id = $3",
+        [Value::stored(receipt_id), Value::stored(project_id), refund_id.to_string().into()],
+    )
+    .guarded(Guard::ReceiptReturning)
 }
 
 fn new_posting(statements: &mut Vec<Statement>, posting: &Posting) {

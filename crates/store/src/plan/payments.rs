@@ -93,10 +93,11 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: PaymentWrite, dialect
             )
             .guarded(Guard::PaymentVersion),
         ),
-        PaymentWrite::Settled { payment_id } => statements.push(
+        PaymentWrite::Settled { payment_id, version } => statements.push(
             Statement::new(
-                "UPDATE payments SET settles_at = NULL WHERE id = $1 AND settles_at IS NOT NULL",
-                [Value::stored(payment_id)],
+                "UPDATE payments SET settles_at = NULL, version = version + 1 \
+                 WHERE id = $1 AND version = $2 AND settles_at IS NOT NULL",
+                [Value::stored(payment_id), version.into()],
             )
             .guarded(Guard::Unsettled),
         ),
@@ -112,7 +113,8 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: PaymentWrite, dialect
 }
 
 fn new_payment(statements: &mut Vec<Statement>, payment: Payment, closes_after_query: bool, dialect: Dialect) {
-    let Payment { id, mut terms, code, state, created_at, version } = payment;
+    // A payment begins without refunds.
+    let Payment { id, mut terms, code, state, created_at, version, refunds: _ } = payment;
     let (project_id, checkout) = (terms.project_id, terms.checkout.take());
     let (state, paid_at, ended_at) = state_columns(state);
     let own = [

@@ -1,6 +1,6 @@
 //! Projects and their origins.
 
-use domain::{event::EventKind, face::Face, id::ProjectId, project::Project};
+use domain::{event::EventKind, face::Face, id::ProjectId, project::Project, refund_settings::RefundSettings};
 
 use super::statement::{Dialect, Statement, joined};
 use crate::{
@@ -45,11 +45,13 @@ fn new(project: Project, sealed_webhook_secret: Vec<u8>) -> Statement {
         "INSERT INTO projects (id, name, environment, merchant_name, merchant_city, merchant_postal_code, active, \
          approved, success_word, webhook_url, webhook_secret, fee_qris_basis_points, fee_virtual_account, banks, \
          default_methods, created_at, version, frame_origins, face_colour, contact_whatsapp, \
-         contact_phone, contact_email, contact_site, logo_hash, logo_width, logo_height) \
+         contact_phone, contact_email, contact_site, logo_hash, logo_width, logo_height, \
+         refund_approval_above, refund_key_destination_approval, refunds_return_fee) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, \
-         $23, $24, $25, $26)",
-        with_face(
+         $23, $24, $25, $26, $27, $28, $29)",
+        with_further(
             project.face,
+            project.refunds,
             [
                 Value::stored(project.id),
                 project.name.into(),
@@ -74,8 +76,8 @@ fn new(project: Project, sealed_webhook_secret: Vec<u8>) -> Statement {
     )
 }
 
-/// The values of the columns for a face, after those of the other columns.
-fn with_face(face: Face, values: impl Into<Vec<Value>>) -> Vec<Value> {
+/// The values of the columns for a face and for refunds, after those of the other columns.
+fn with_further(face: Face, refunds: RefundSettings, values: impl Into<Vec<Value>>) -> Vec<Value> {
     let Face { logo, colour, contacts } = face;
     let (width, height) = (logo.as_ref().map(|logo| logo.width), logo.as_ref().map(|logo| logo.height));
     let mut values = values.into();
@@ -88,6 +90,9 @@ fn with_face(face: Face, values: impl Into<Vec<Value>>) -> Vec<Value> {
         logo.map(|logo| logo.hash).into(),
         width.map(i64::from).into(),
         height.map(i64::from).into(),
+        refunds.approval_above.into(),
+        refunds.key_destination_needs_approval.into(),
+        refunds.returns_fee.into(),
     ]);
     values
 }
@@ -120,14 +125,15 @@ fn changed(project: Project) -> Statement {
         joined(&project.default_methods),
         joined(&project.frame_origins),
     ];
-    let mut values = with_face(project.face, settings);
+    let mut values = with_further(project.face, project.refunds, settings);
     values.extend(guard);
     Statement::new(
         "UPDATE projects SET name = $1, merchant_name = $2, merchant_city = $3, merchant_postal_code = $4, \
          active = $5, approved = $6, success_word = $7, webhook_url = $8, fee_qris_basis_points = $9, \
          fee_virtual_account = $10, banks = $11, default_methods = $12, frame_origins = $13, face_colour = $14, \
          contact_whatsapp = $15, contact_phone = $16, contact_email = $17, contact_site = $18, logo_hash = $19, \
-         logo_width = $20, logo_height = $21, version = version + 1 WHERE id = $22 AND version = $23",
+         logo_width = $20, logo_height = $21, refund_approval_above = $22, refund_key_destination_approval = $23, \
+         refunds_return_fee = $24, version = version + 1 WHERE id = $25 AND version = $26",
         values,
     )
     .guarded(Guard::ProjectVersion)

@@ -78,7 +78,7 @@ fn event(event: Event) -> Statement {
     )
 }
 
-/// The id of the payment or key that the news is about.
+/// The id of the payment, refund or key that the news is about.
 fn subject(news: News) -> Value {
     match news {
         News::PaymentPaid { payment, .. }
@@ -87,6 +87,7 @@ fn subject(news: News) -> Value {
         | News::PaymentCancelled { payment }
         | News::PaymentHeld { payment, .. } => Value::stored(payment),
         News::ApiKeyDeleted { key } => Value::stored(key),
+        News::Refund { refund, .. } => Value::stored(refund),
     }
 }
 

@@ -40,7 +40,8 @@ impl Store {
                    (SELECT COUNT(*) FROM api_keys WHERE project_id = $1 AND revoked_at IS NULL), \
                    (SELECT COUNT(*) FROM receipts WHERE project_id = $1 AND outcome = 'unapplied' AND decision IS NULL), \
                    (SELECT MAX(at) FROM entries WHERE project_id = $1 AND account = 'available'), \
-                   (SELECT MAX(at) FROM entries WHERE project_id = $1 AND account = 'clearing')";
+                   (SELECT MAX(at) FROM entries WHERE project_id = $1 AND account = 'clearing'), \
+                   (SELECT MAX(at) FROM entries WHERE project_id = $1 AND account = 'refunding')";
         let parts = self.many(Query::new(sql, [Value::stored(project_id), NEWEST.into()]), parts).await?;
         Ok(parts.into_iter().next().unwrap_or_default())
     }
@@ -49,7 +50,7 @@ impl Store {
 /// Reads four texts and then the numbers.
 fn parts(columns: &mut Columns<'_>) -> Result<String, StoreError> {
     const TEXTS: usize = 4;
-    const NUMBERS: usize = 11;
+    const NUMBERS: usize = 12;
     let mut parts = Vec::with_capacity(TEXTS + NUMBERS);
     for _ in 0..TEXTS {
         parts.push(columns.optional_text()?.unwrap_or_default());

@@ -78,6 +78,10 @@ pub(super) fn event(columns: &mut Columns<'_>) -> Result<Event, StoreError> {
         let news = News::ApiKeyDeleted { key: columns.parsed()? };
         return Ok(Event { id, project_id, created_at: columns.timestamp()?, news });
     }
+    if let Some(news) = kind.refund_news() {
+        let news = News::Refund { refund: columns.parsed()?, news };
+        return Ok(Event { id, project_id, created_at: columns.timestamp()?, news });
+    }
     let (payment, created_at) = (columns.parsed()?, columns.timestamp()?);
     let news = match kind {
         EventKind::PaymentPaid => {
@@ -86,7 +90,7 @@ pub(super) fn event(columns: &mut Columns<'_>) -> Result<Event, StoreError> {
         EventKind::PaymentHeld => held(payment, columns)?,
         EventKind::PaymentExpired => News::PaymentExpired { payment },
         EventKind::PaymentCancelled => News::PaymentCancelled { payment },
-        EventKind::PaymentFailed | EventKind::ApiKeyDeleted => News::PaymentFailed { payment },
+        _ => News::PaymentFailed { payment },
     };
     Ok(Event { id, project_id, created_at, news })
 }

@@ -23,6 +23,8 @@ pub struct Balance {
     pub available: Rupiah,
     pub pending: Rupiah,
     pub unapplied: Rupiah,
+    pub refunding: Rupiah,
+    pub refunded: Rupiah,
 }
 
 /// One line of an account's statement.
@@ -196,6 +198,8 @@ impl Store {
             available: of(Account::Available),
             pending: of(Account::Pending),
             unapplied: of(Account::Unapplied),
+            refunding: of(Account::Refunding),
+            refunded: of(Account::Refunded),
         })
     }
 
@@ -250,7 +254,13 @@ fn posting(columns: &mut Columns<'_>) -> Result<LedgerPosting, StoreError> {
         kind: columns.text()?,
         payment_id: columns.parsed()?,
         reference: columns.text()?,
-        amounts: [columns.rupiah()?, columns.rupiah()?, columns.rupiah()?, columns.rupiah()?, columns.rupiah()?],
+        amounts: {
+            let mut amounts = [Rupiah::ZERO; Account::ALL.len()];
+            for amount in &mut amounts {
+                *amount = columns.rupiah()?;
+            }
+            amounts
+        },
     })
 }
 

@@ -3,7 +3,7 @@
 use domain::{
     id::{LetterId, ProjectId, UserId},
     letter::{LetterKind, SummaryPeriod},
-    letter_queue::{LetterState, QueuedLetter},
+    letter_queue::{Channel, LetterState, QueuedLetter},
     time::Timestamp,
     user::User,
 };
@@ -19,7 +19,7 @@ use crate::{
 };
 
 const COLUMNS: &str = "l.id, l.kind, l.project_id, l.user_id, l.recipient, l.language, l.queued_at, l.expires_at, l.attempts, \
-                       l.state, COALESCE(l.due_at, l.ended_at), l.answer";
+                       l.state, COALESCE(l.notice_due_at, l.due_at, l.ended_at), l.answer, l.channel";
 
 /// How many events and webhooks of a project are looked at to tell since when they fail.
 const WEBHOOKS_LOOKED_AT: i64 = 500;
@@ -65,6 +65,12 @@ impl Store {
         self.due(Query::new(sql, [now.into()]), letter).await
     }
 
+    /// Notices that are due and that no node has, those due longest first, but at most `per_url` to each URL.
+    pub async fn due_notices(&self, now: Timestamp, per_url: usize) -> Result<Vec<QueuedLetter>, StoreError> {
+        let sql = due_notices_sql(self.dialect(), per_url);
+        self.due(Query::new(sql, [now.into()]), letter).await
+    }
+
     pub async fn letter(&self, id: LetterId) -> Result<Option<QueuedLetter>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM letters l WHERE l.id = $1");
         self.one(Query::new(sql, [Value::stored(id)]), letter).await
@@ -103,10 +109,10 @@ impl Store {
         self.letter_count(Query::new(sql, parameters)).await
     }
 
-    /// How many letters of a project were sent since then, those about security left out, at most `most`.
+    /// How many letters of a project were sent by mail since then, those about security left out, at most `most`.
     pub async fn letters_sent_of(&self, id: ProjectId, since: Timestamp, most: u32) -> Result<u32, StoreError> {
         let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM letters WHERE project_id = $1 AND urgent = 0 AND ended_at > $2 \
-                   AND state = 'sent' LIMIT $3) counted";
+                   AND state = 'sent' AND channel = 'mail' LIMIT $3) counted";
         self.letter_count(Query::new(sql, [Value::stored(id), since.into(), i64::from(most).into()])).await
     }
 
@@ -116,8 +122,7 @@ impl Store {
 
     /// Counts letters that wait, and those that ended badly since then.
     pub async fn letter_counts(&self, since: Timestamp) -> Result<LetterCounts, StoreError> {
-        let sql =
-            "SELECT state, COUNT(*), MIN(due_at) FROM letters WHERE state = 'waiting' OR ended_at > $1 GROUP BY state";
+        let sql = "SELECT state, COUNT(*), MIN(COALESCE(notice_due_at, due_at)) FROM letters WHERE state = 'waiting' OR ended_at > $1 GROUP BY state";
         let row = |columns: &mut Columns<'_>| Ok((columns.text()?, columns.integer()?, columns.optional_timestamp()?));
         let mut counts = LetterCounts::default();
         for (state, count, first) in self.many(Query::new(sql, [since.into()]), row).await? {
@@ -201,13 +206,14 @@ impl Store {
     /// Receipts in the order of their causes, which name their payments, from the one behind `after` on, at most `most`.
     pub async fn receipt_letters_after(&self, after: &str, most: i64) -> Result<Vec<ReceiptLetter>, StoreError> {
         let payment = match self.dialect() {
-            Dialect::Sqlite => "payment_short(substr(l.cause, 9))",
-            Dialect::Postgres => "substr(l.cause, 9)",
+            Dialect::Sqlite => "payment_short(substr(l.cause, -30))",
+            Dialect::Postgres => "right(l.cause, 30)",
         };
         let sql = format!(
             "SELECT l.id, l.cause, CAST(CASE WHEN EXISTS (SELECT 1 FROM checkouts c WHERE c.payment_id = {payment} \
-             AND c.customer_email <> '') THEN 1 ELSE 0 END AS BIGINT) FROM letters l WHERE l.cause > $1 \
-             AND l.cause >= 'receipt ' AND l.cause < 'receipt!' ORDER BY l.cause LIMIT $2"
+             AND (c.customer_email <> '' OR c.customer_phone <> '')) THEN 1 ELSE 0 END AS BIGINT) FROM letters l \
+             WHERE l.cause > $1 AND ((l.cause >= 'receipt ' AND l.cause < 'receipt!') \
+             OR (l.cause >= 'notice receipt ' AND l.cause < 'notice receipt!')) ORDER BY l.cause LIMIT $2"
         );
         let receipt = |columns: &mut Columns<'_>| {
             Ok(ReceiptLetter { id: columns.parsed()?, cause: columns.text()?, has_customer: columns.truth()? })
@@ -256,6 +262,22 @@ fn due_letters_sql(dialect: Dialect, per_project: usize) -> String {
     )
 }
 
+/// The same for notices, from one URL to the next.
+fn due_notices_sql(dialect: Dialect, per_url: usize) -> String {
+    let (rows, end) = match dialect {
+        Dialect::Sqlite => ("JOIN letters l ON l.id IN (SELECT t.id", ""),
+        Dialect::Postgres => ("CROSS JOIN LATERAL (SELECT *", " l"),
+    };
+    format!(
+        "WITH RECURSIVE waiting (recipient) AS (SELECT MIN(recipient) FROM letters WHERE notice_due_at IS NOT NULL \
+         UNION ALL SELECT (SELECT MIN(n.recipient) FROM letters n WHERE n.notice_due_at IS NOT NULL \
+         AND n.recipient > waiting.recipient) FROM waiting WHERE waiting.recipient IS NOT NULL) \
+         SELECT * FROM (SELECT {COLUMNS}, l.notice_due_at AS due FROM waiting {rows} FROM letters t \
+         WHERE t.notice_due_at <= $1 AND t.recipient = waiting.recipient AND t.leased_by IS NULL \
+         ORDER BY t.notice_due_at LIMIT {per_url}){end}) picked ORDER BY due, id"
+    )
+}
+
 pub(super) fn letter(columns: &mut Columns<'_>) -> Result<QueuedLetter, StoreError> {
     let (id, kind) = (columns.parsed()?, columns.word(LetterKind::parse)?);
     let (project_id, user_id) = (columns.optional_parsed()?, columns.optional_parsed()?);
@@ -263,10 +285,11 @@ pub(super) fn letter(columns: &mut Columns<'_>) -> Result<QueuedLetter, StoreErr
     let (queued_at, expires_at, attempts) = (columns.timestamp()?, columns.timestamp()?, columns.count()?);
     let (word, at) = (columns.text()?, columns.timestamp()?);
     let state = LetterState::parse(&word, at).ok_or_else(|| StoreError::unexpected(format!("a letter is {word:?}")))?;
-    let answer = columns.optional_text()?;
+    let (answer, channel) = (columns.optional_text()?, columns.word(Channel::parse)?);
     Ok(QueuedLetter {
         id,
         kind,
+        channel,
         project_id,
         user_id,
         recipient,

@@ -3,7 +3,7 @@
 use domain::{
     id::{BankAccountId, PaymentId, ProjectId},
     money::Rupiah,
-    payment::{Checkout, Payment, State},
+    payment::{Checkout, Payment, RefundSums, State},
     time::Timestamp,
 };
 
@@ -19,7 +19,7 @@ use crate::{
 macro_rules! payment_columns {
     () => {
         concat!(
-            "p.id, p.code, p.state, p.paid_at, p.ended_at, p.created_at, p.version, ",
+            "p.id, p.code, p.state, p.paid_at, p.ended_at, p.created_at, p.version, p.refunded, p.refunding, ",
             $crate::terms_columns::terms_columns!("p.")
         )
     };
@@ -46,8 +46,9 @@ const CHECKOUT_BY_ID: &str = concat!("SELECT ", checkout_columns!(), " FROM chec
 pub struct Due {
     pub project_id: ProjectId,
     pub payment_id: PaymentId,
-    /// What is pending for it.
-    pub net: Rupiah,
+    /// What is pending for it: its net, without what refunds have taken.
+    pub left: Rupiah,
+    pub version: i64,
 }
 
 /// The state of a payment, without what never changes about it.
@@ -156,14 +157,21 @@ impl Store {
     pub async fn due_to_settle(&self, now: Timestamp, most: i64) -> Result<Vec<Due>, StoreError> {
         // Held money that was accepted may be more or less than the amount; what is left of it after the fee is pending.
         let sql = "SELECT p.project_id, p.id, p.amount - p.fee + COALESCE((SELECT MAX(r.difference) FROM receipts r \
-                   WHERE r.decided_payment_id = p.id), 0) FROM payments p WHERE p.settles_at <= $1 \
+                   WHERE r.decided_payment_id = p.id), 0) - CASE WHEN p.refunded + p.refunding = 0 THEN 0 ELSE \
+                   COALESCE((SELECT CAST(SUM(f.from_pending) AS BIGINT) FROM refunds f WHERE f.payment_id = p.id \
+                   AND f.status IN ('requires_action', 'pending', 'succeeded')), 0) END, p.version FROM payments p WHERE p.settles_at <= $1 \
                    ORDER BY p.settles_at LIMIT $2";
         self.due(Query::new(sql, [now.into(), most.into()]), due).await
     }
 }
 
 fn due(columns: &mut Columns<'_>) -> Result<Due, StoreError> {
-    Ok(Due { project_id: columns.project_id()?, payment_id: columns.payment_id()?, net: columns.rupiah()? })
+    Ok(Due {
+        project_id: columns.project_id()?,
+        payment_id: columns.payment_id()?,
+        left: columns.rupiah()?,
+        version: columns.integer()?,
+    })
 }
 
 fn payment_state(columns: &mut Columns<'_>) -> Result<PaymentState, StoreError> {
@@ -178,6 +186,7 @@ pub(super) fn payment(columns: &mut Columns<'_>) -> Result<Payment, StoreError> 
         state: state(columns)?,
         created_at: columns.timestamp()?,
         version: columns.integer()?,
+        refunds: RefundSums { succeeded: columns.rupiah()?, unfinished: columns.rupiah()? },
         terms: terms_columns::terms(columns)?,
     })
 }
@@ -189,7 +198,7 @@ pub(super) fn payment_with_checkout(columns: &mut Columns<'_>) -> Result<Payment
     Ok(payment)
 }
 
-fn state(columns: &mut Columns<'_>) -> Result<State, StoreError> {
+pub(super) fn state(columns: &mut Columns<'_>) -> Result<State, StoreError> {
     let (word, paid_at, ended_at) = (columns.text()?, columns.optional_timestamp()?, columns.optional_timestamp()?);
     match (word.as_str(), paid_at, ended_at) {
         ("pending", None, None) => Ok(State::Pending),

@@ -10,7 +10,9 @@ use domain::{
     fee::FeeOverrides,
     id::ProjectId,
     method::Method,
+    money::Rupiah,
     project::{AssignedAccount, Environment, MerchantProfile, Project, SuccessWord},
+    refund_settings::RefundSettings,
 };
 
 use crate::{
@@ -25,7 +27,7 @@ pub(super) const COLUMNS: &str = "p.id, p.name, p.environment, p.merchant_name, 
     COALESCE((SELECT string_agg(e.kind, ',' ORDER BY e.position) FROM extra_events e WHERE e.project_id = p.id), ''), \
     p.frame_origins, \
     p.face_colour, p.contact_whatsapp, p.contact_phone, p.contact_email, p.contact_site, p.logo_hash, p.logo_width, \
-    p.logo_height, \
+    p.logo_height, p.refund_approval_above, p.refund_key_destination_approval, p.refunds_return_fee, \
     COALESCE((SELECT string_agg(a.method || '=' || b.id || '=' || b.version, ',') FROM bank_assignments a \
     JOIN bank_accounts b ON b.id = a.account_id WHERE a.project_id = p.id AND b.enabled = 1), '')";
 
@@ -43,7 +45,7 @@ pub(super) fn project(columns: &mut Columns<'_>) -> Result<Project, StoreError> 
         webhook_url: columns.optional_text()?,
         fees: FeeOverrides {
             qris_basis_points: columns.optional_integer()?,
-            virtual_account: columns.optional_integer()?.map(domain::money::Rupiah::new),
+            virtual_account: columns.optional_integer()?.map(Rupiah::new),
         },
         banks: columns.words(Bank::from_code)?,
         default_methods: columns.words(Method::parse)?,
@@ -52,6 +54,11 @@ pub(super) fn project(columns: &mut Columns<'_>) -> Result<Project, StoreError> 
         extra_events: columns.words(EventKind::parse_extra)?,
         frame_origins: columns.words(|origin| Some(origin.to_owned()))?,
         face: face(columns)?,
+        refunds: RefundSettings {
+            approval_above: columns.optional_integer()?.map(Rupiah::new),
+            key_destination_needs_approval: columns.optional_integer()?.map(|needed| needed != 0),
+            returns_fee: columns.truth()?,
+        },
         accounts: columns.words(assigned_account)?,
     })
 }

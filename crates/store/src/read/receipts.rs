@@ -26,7 +26,7 @@ use crate::{
 macro_rules! columns {
     () => {
         "r.public_id, r.provider, r.id, r.amount, r.paid_at, r.received_at, r.project_id, r.payment_id, r.reason, \
-         r.decision, r.decided_payment_id, r.difference, r.decided_at, r.decision_note, r.decided_by"
+         r.decision, r.decided_payment_id, r.difference, r.decided_at, r.decision_note, r.decided_by, r.decided_refund_id"
     };
 }
 macro_rules! money_columns {
@@ -335,6 +335,7 @@ fn decided(columns: &mut Columns<'_>) -> Result<Option<Decided>, StoreError> {
     let difference = columns.optional_integer()?.map(Rupiah::new);
     let (at, note) = (columns.optional_timestamp()?, columns.optional_text()?);
     let by = columns.optional_text()?.as_deref().and_then(Decider::parse);
+    let refund = columns.optional_parsed()?;
     let decision = match (word.as_deref(), payment_id, difference) {
         (None, None, None) => return Ok(None),
         (Some("accepted"), Some(payment_id), Some(difference)) => Decision::Accepted { payment_id, difference },
@@ -342,7 +343,7 @@ fn decided(columns: &mut Columns<'_>) -> Result<Option<Decided>, StoreError> {
         _ => return Err(StoreError::unexpected(format!("a receipt is {word:?} for {payment_id:?}"))),
     };
     match (at, note) {
-        (Some(at), Some(note)) => Ok(Some(Decided { decision, at, note, by })),
+        (Some(at), Some(note)) => Ok(Some(Decided { decision, at, note, by, refund })),
         (at, note) => Err(StoreError::unexpected(format!("a receipt is decided {word:?} at {at:?}: {note:?}"))),
     }
 }

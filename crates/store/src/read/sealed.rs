@@ -37,6 +37,23 @@ impl Store {
             SealedColumn::LetterContent => {
                 "SELECT id, content FROM letters WHERE id > $1 AND content IS NOT NULL ORDER BY id LIMIT $2"
             }
+            SealedColumn::RefundDestination => {
+                "SELECT id, destination_number FROM refunds WHERE id > $1 AND destination_number IS NOT NULL \
+                 ORDER BY id LIMIT $2"
+            }
+            SealedColumn::RefundClaim => {
+                "SELECT id, claim_token FROM refunds WHERE id > $1 AND claim_token IS NOT NULL ORDER BY id LIMIT $2"
+            }
+            SealedColumn::NoticeUrl => {
+                "SELECT project_id, url FROM notice_targets WHERE project_id > $1 ORDER BY project_id LIMIT $2"
+            }
+            SealedColumn::NoticeSecret => {
+                "SELECT project_id, secret FROM notice_targets WHERE project_id > $1 ORDER BY project_id LIMIT $2"
+            }
+            SealedColumn::PreviousNoticeSecret => {
+                "SELECT project_id, previous_secret FROM notice_targets WHERE project_id > $1 \
+                 AND previous_secret IS NOT NULL ORDER BY project_id LIMIT $2"
+            }
         };
         self.many(Query::new(sql, [Value::named(after), most.into()]), sealed_value).await
     }

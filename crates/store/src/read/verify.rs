@@ -12,6 +12,7 @@ use crate::{
     error::StoreError,
     value::Query,
     verify::{AUDIT_CHAIN, Breach, INVARIANTS, NOTES, Note, invariants},
+    verify_refunds::REFUND_INVARIANTS,
 };
 
 /// Lines of the audit log that are read at once.
@@ -47,7 +48,7 @@ impl Store {
 
     /// How many invariants [`Store::breaches`] checks.
     pub fn invariants_checked() -> usize {
-        INVARIANTS.len() + 1
+        INVARIANTS.len() + REFUND_INVARIANTS.len() + 1
     }
 
     /// Where a chain of the audit log is broken. Lines that are sealed meanwhile come after the head that is read first.

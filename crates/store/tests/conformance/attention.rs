@@ -52,7 +52,7 @@ async fn held_money_is_read_back_with_what_was_decided_about_it(database: Databa
     }
     keep(&store, samples::giving_back(&payment, "held", amount, after(20))).await;
     let note = "Dihubungi\nlewat telepon".to_owned();
-    let decided = Some(Decided { decision: Decision::Returned, at: after(20), note, by: None });
+    let decided = Some(Decided { decision: Decision::Returned, at: after(20), note, by: None, refund: None });
     let held = UnappliedReceipt { decided, ..held };
     assert_eq!(store.unapplied_receipt(project.id, id).await.unwrap(), Some(held));
 }

@@ -4,6 +4,7 @@ mod banks;
 mod factors;
 mod links;
 mod people;
+mod refunds;
 mod users;
 
 use std::time::Duration;
@@ -14,6 +15,7 @@ use domain::{
     delivery::Delivery,
     event::Event,
     id::{ProjectId, mint},
+    language::Language,
     ledger::Posting,
     link::Link,
     money::Rupiah,
@@ -25,8 +27,8 @@ use domain::{
 };
 use futures_util::future::join_all;
 use store::{
-    Change, FactorWrite, Guard, KeyWrite, LedgerWrite, LinkWrite, NodeId, NodeWrite, Noted, PaymentWrite, PeopleWrite,
-    ProjectWrite, SealedColumn, SessionWrite, Store, WebhookWrite, Write,
+    Change, FactorWrite, Guard, KeyWrite, LedgerWrite, LinkWrite, NodeId, NodeWrite, Noted, NoticeTarget, NoticeWrite,
+    PaymentWrite, PeopleWrite, ProjectWrite, SealedColumn, SessionWrite, Store, WebhookWrite, Write,
 };
 
 use crate::{
@@ -37,6 +39,7 @@ use crate::{
 use banks::{BankWorld, bank_world, refused_to_banks};
 use links::refused_edits;
 use people::refused_to_people;
+use refunds::{RefundWorld, refund_world, refused_to_refunds};
 
 on_every_database![
     a_plan_whose_guard_fails_leaves_nothing_behind,
@@ -46,7 +49,7 @@ on_every_database![
     a_change_of_nothing_is_kept,
 ];
 
-const EVERY_GUARD: [Guard; 48] = [
+const EVERY_GUARD: [Guard; 56] = [
     Guard::IdempotencyKey,
     Guard::AccountNumber,
     Guard::PaymentVersion,
@@ -86,6 +89,7 @@ const EVERY_GUARD: [Guard; 48] = [
     Guard::FactorPresent,
     Guard::FactorCode,
     Guard::SealedValue,
+    Guard::NoticeTarget,
     Guard::BankAccountVersion,
     Guard::BankRequest,
     Guard::StrayUndecided,
@@ -95,6 +99,13 @@ const EVERY_GUARD: [Guard; 48] = [
     Guard::Serials,
     Guard::DifferenceOpen,
     Guard::Comparing,
+    Guard::RefundVersion,
+    Guard::RefundCovered,
+    Guard::RefundReference,
+    Guard::ClaimOpen,
+    Guard::TransferAttempt,
+    Guard::RefundBatch,
+    Guard::ReceiptReturning,
 ];
 
 /// Rows of every kind, so that every guard can fail.
@@ -115,6 +126,7 @@ struct World {
     late_invite: Invite,
     session: Session,
     banks: BankWorld,
+    refunds: RefundWorld,
 }
 
 async fn world(store: &Store) -> World {
@@ -122,6 +134,7 @@ async fn world(store: &Store) -> World {
     let waiting = kept_payment(store, samples::account_payment(&project, "1100000001")).await;
     let world = World {
         banks: bank_world(store, &project, &waiting).await,
+        refunds: refund_world(store).await,
         live_key: kept_key(store, &project, "live").await,
         revoked_key: kept_key(store, &project, "revoked").await,
         cancelled_link: kept_link(store, &project, false).await,
@@ -138,14 +151,18 @@ async fn world(store: &Store) -> World {
     };
     let origins = vec!["https://one.example".to_owned()];
     let cancelled = LinkWrite::Cancelled { id: world.cancelled_link.id, at: NOW };
-    keep(store, samples::revocation(&world.revoked_key, NOW)).await;
-    keep(store, cancelled).await;
-    keep(store, LinkWrite::Claimed { id: world.cancelled_link.id, payment_id: world.settled.id }).await;
-    keep(store, samples::confirmation(&world.settled, None, "taken")).await;
-    keep(store, samples::settlement(&world.settled, after(60_010))).await;
-    keep(store, samples::bind(&world.project, "used", world.waiting.id)).await;
-    keep(store, Write::Installation { name: "kind", value: "development".to_owned() }).await;
-    keep(store, ProjectWrite::AllowedOrigins { project_id: world.project.id, origins }).await;
+    for change in [
+        samples::revocation(&world.revoked_key, NOW),
+        cancelled.into(),
+        LinkWrite::Claimed { id: world.cancelled_link.id, payment_id: world.settled.id }.into(),
+        samples::confirmation(&world.settled, None, "taken"),
+        samples::settlement(&world.settled, after(60_010)),
+        samples::bind(&world.project, "used", world.waiting.id).into(),
+        Write::Installation { name: "kind", value: "development".to_owned() }.into(),
+        ProjectWrite::AllowedOrigins { project_id: world.project.id, origins }.into(),
+    ] {
+        keep(store, change).await;
+    }
     what_people_did(store, &world).await;
     world
 }
@@ -218,8 +235,8 @@ fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
             ])
         }
         Guard::Unsettled => writes([
-            PaymentWrite::Settled { payment_id: world.settled.id },
-            PaymentWrite::Settled { payment_id: waiting.id },
+            PaymentWrite::Settled { payment_id: world.settled.id, version: world.settled.version },
+            PaymentWrite::Settled { payment_id: waiting.id, version: waiting.version },
         ]),
         Guard::AnyExpired => writes([PaymentWrite::PendingExpired { now: Timestamp::from_millis(0), most: 10 }]),
         Guard::InstallationUnset => writes([Write::Installation { name: "kind", value: "other".to_owned() }]),
@@ -233,8 +250,19 @@ fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
                 resealed(SealedColumn::PreviousWebhookSecret, project.id.to_string(), vec![1, 2, 3]),
             ]
         }
+        Guard::NoticeTarget => refused_to_notices(project.id),
         other => refused_to_people(other, world),
     }
+}
+
+/// The project has no URL for notices.
+fn refused_to_notices(project_id: ProjectId) -> Vec<Write> {
+    let target = NoticeTarget { project_id, language: Language::English, sends_receipts: true, summary: None };
+    writes([
+        NoticeWrite::TargetChanged { target, sealed_url: vec![1] },
+        NoticeWrite::TargetRemoved { project_id },
+        NoticeWrite::SecretRotated { project_id, replaced: vec![1], previous: vec![2], sealed: vec![3], at: NOW },
+    ])
 }
 
 fn refused_to_senders(guard: Guard, world: &World) -> Vec<Write> {
@@ -323,7 +351,11 @@ async fn a_plan_whose_guard_fails_leaves_nothing_behind(database: Database) {
     let world = world(&store).await;
     for guard in EVERY_GUARD {
         let refused_by = || -> Vec<Write> {
-            refused_by(guard, &world).into_iter().chain(refused_to_banks(guard, &world.banks)).collect()
+            refused_by(guard, &world)
+                .into_iter()
+                .chain(refused_to_banks(guard, &world.banks))
+                .chain(refused_to_refunds(guard, &world.refunds))
+                .collect()
         };
         for index in 0..refused_by().len() {
             let refused = || refused_by().swap_remove(index);

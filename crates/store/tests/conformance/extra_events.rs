@@ -173,9 +173,10 @@ async fn single_events_are_kept_only_for_projects_that_ask(database: Database) {
             let asked_for: Vec<EventKind> =
                 EventKind::EXTRA.into_iter().filter(|other| (*other == kind) == asked).collect();
             let project = asking(&store, &asked_for, url).await;
-            let news = match kind {
-                EventKind::PaymentExpired => News::PaymentExpired { payment },
-                EventKind::PaymentCancelled => News::PaymentCancelled { payment },
+            let news = match (kind, kind.refund_news()) {
+                (EventKind::PaymentExpired, _) => News::PaymentExpired { payment },
+                (EventKind::PaymentCancelled, _) => News::PaymentCancelled { payment },
+                (_, Some(news)) => News::Refund { refund: mint(NOW, entropy()), news },
                 _ => held(&project, payment, State::Pending, Unapplied::TooLate).news,
             };
             let event = Event { id: mint(NOW, entropy()), project_id: project.id, created_at: NOW, news };
@@ -342,8 +343,9 @@ fn migration(database: &Database) -> [&'static str; 2] {
 
 async fn lists_of_an_earlier_version_become_rows_in_their_order(database: Database) {
     let store = database.open().await;
+    let all_of_then = [EventKind::PaymentHeld, EventKind::PaymentCancelled, EventKind::PaymentExpired];
     let asked_for: [&[EventKind]; 4] =
-        [&EventKind::EXTRA, &[EventKind::PaymentHeld, EventKind::PaymentExpired], &[EventKind::PaymentCancelled], &[]];
+        [&all_of_then, &[EventKind::PaymentHeld, EventKind::PaymentExpired], &[EventKind::PaymentCancelled], &[]];
     let mut projects = Vec::new();
     for kinds in asked_for {
         projects.push(asking(&store, kinds, URL).await);

@@ -53,7 +53,7 @@ async fn held_money_pays_the_payment_that_it_is_assigned_to_and_settles_as_what_
     assert_eq!(store.balance(project.id, None).await.unwrap(), pending);
     assert_eq!(store.breaches().await.unwrap(), []);
     let due = store.due_to_settle(after(100_000), 10).await.unwrap();
-    let due: Vec<_> = due.iter().map(|due| (due.payment_id, due.net)).collect();
+    let due: Vec<_> = due.iter().map(|due| (due.payment_id, due.left)).collect();
     assert_eq!(due, [(more.id, left[0]), (less.id, left[1])]);
     for (payment, net) in [(&more, left[0]), (&less, left[1])] {
         keep(&store, samples::settlement_of(payment, net, after(100_000))).await;
@@ -89,7 +89,13 @@ async fn a_decision_keeps_who_made_it(database: Database) {
     for by in [Decider::User(mint(at, entropy())), Decider::Key(mint(at, entropy()))] {
         let id = by.to_string();
         held(&store, &payment, &id, AMOUNT).await;
-        let decided = Decided { decision: Decision::Returned, at, note: "Dikirim kembali".to_owned(), by: Some(by) };
+        let decided = Decided {
+            decision: Decision::Returned,
+            at,
+            note: "Dikirim kembali".to_owned(),
+            by: Some(by),
+            refund: None,
+        };
         let (key, project_id) = (receipt_key(&id), project.id);
         let write = LedgerWrite::ReceiptDecided { key, project_id, decided: decided.clone() };
         let posting = domain::ledger::Posting::returned(project.id, payment.id, receipt_key(&id), AMOUNT, at);

@@ -30,7 +30,7 @@ on_every_database![
 const NET: Rupiah = Rupiah::new(AMOUNT.get() - FEE.get());
 
 fn balance(available: Rupiah, pending: Rupiah, unapplied: Rupiah) -> Balance {
-    Balance { available, pending, unapplied }
+    Balance { available, pending, unapplied, ..Balance::default() }
 }
 
 fn paid_posting(payment: &Payment, at: Timestamp) -> LedgerWrite {
@@ -122,7 +122,7 @@ async fn what_is_due_settles_in_order_and_a_few_at_a_time(database: Database) {
         (after(300), 10, &[&early, &middle, &late]),
     ] {
         let due = store.due_to_settle(now, most).await.unwrap();
-        let found: Vec<_> = due.iter().map(|due| (due.project_id, due.payment_id, due.net)).collect();
+        let found: Vec<_> = due.iter().map(|due| (due.project_id, due.payment_id, due.left)).collect();
         let expected: Vec<_> = expected.iter().map(|payment| (payment.terms.project_id, payment.id, NET)).collect();
         assert_eq!(found, expected, "{now} {most}");
     }

@@ -6,7 +6,7 @@ use domain::{
     id::{LetterId, ProjectId, UserId, mint},
     language::Language,
     letter::{LetterKind, SummaryPeriod},
-    letter_queue::{HELD_BACK, LetterState, QueuedLetter, WAITING_FOR_ADDRESS_MOST},
+    letter_queue::{Channel, HELD_BACK, LetterState, QueuedLetter, WAITING_FOR_ADDRESS_MOST},
     time::Timestamp,
 };
 use store::{
@@ -45,6 +45,7 @@ fn new(kind: LetterKind) -> NewLetter {
     NewLetter {
         id: mint(NOW, entropy()),
         kind,
+        channel: Channel::Mail,
         project_id: None,
         user_id: None,
         address: vec![1],
@@ -100,6 +101,7 @@ async fn a_letter_is_read_back_as_it_was_queued(database: Database) {
     let expected = QueuedLetter {
         id,
         kind: LetterKind::MoneyHeld,
+        channel: Channel::Mail,
         project_id: Some(project.id),
         user_id: Some(user.id),
         recipient: "siti".to_owned(),
@@ -239,7 +241,7 @@ async fn a_node_that_stops_or_that_nobody_knows_leaves_its_letters_to_others(dat
     let store = database.open().await;
     let id = of_node(&store).await;
     for given_back in [
-        LetterWrite::AllReleased { node: NODE }.into(),
+        LetterWrite::AllReleased { node: NODE, channel: Channel::Mail }.into(),
         Write::from(NodeWrite::Left { node: NODE, at: NOW }),
         NodeWrite::OrphansReleased { at: NOW }.into(),
         LetterWrite::OrphansReleased.into(),

@@ -119,7 +119,7 @@ pub(crate) fn add_project(database: &Database) -> ProjectId {
 
 async fn assert_kept(store: &Store, kept: &Kept) {
     let net = AMOUNT - FEE;
-    let balance = Balance { available: net, pending: net, unapplied: AMOUNT };
+    let balance = Balance { available: net, pending: net, unapplied: AMOUNT, ..Balance::default() };
     assert_eq!(store.balance(kept.project, None).await.unwrap(), balance);
     let listed = store.payments(kept.project, &PaymentFilter::default(), EVERYTHING).await.unwrap();
     let ids: Vec<PaymentId> = listed.items.iter().map(|payment| payment.id).collect();
@@ -496,5 +496,5 @@ async fn held_money_of_the_second_version_has_an_id_and_its_decision_says_who_ma
     assert_eq!(returned, Some((Decision::Returned, None)));
     // What is due settles as before.
     let due = store.due_to_settle(after(60_000), 10).await.unwrap();
-    assert!(due.iter().all(|due| due.net == AMOUNT - FEE) && due.len() == 2, "{due:?}");
+    assert!(due.iter().all(|due| due.left == AMOUNT - FEE) && due.len() == 2, "{due:?}");
 }

@@ -39,6 +39,7 @@ fn bare_project() -> Project {
         banks: Vec::new(),
         default_methods: Vec::new(),
         frame_origins: Vec::new(),
+        refunds: domain::refund_settings::RefundSettings::default(),
         version: 41,
         ..samples::project()
     }

@@ -23,7 +23,7 @@ use domain::{
     link::{CustomerFields, Link, LinkClaim},
     method::Method,
     money::Rupiah,
-    payment::{Checkout, Customer, Device, Location, Payment, PaymentTerms, State, Transition},
+    payment::{Checkout, Customer, Device, Location, Payment, PaymentTerms, State},
     pricing::Pricing,
     project::{Environment, MerchantProfile, Project, SuccessWord},
     receipt::{Decided, Decision, Difference, Held, Receipt, ReceiptKey, Unapplied},
@@ -81,6 +81,11 @@ pub(crate) fn project() -> Project {
         banks: vec![Bank::Bri, Bank::Bca],
         default_methods: vec![Method::VirtualAccount(Bank::Bri), Method::Qris],
         frame_origins: vec!["https://a.example".to_owned(), "http://[::1]:3000".to_owned()],
+        refunds: domain::refund_settings::RefundSettings {
+            approval_above: Some(Rupiah::new(1_000_000)),
+            key_destination_needs_approval: Some(false),
+            returns_fee: true,
+        },
         accounts: Vec::new(),
         created_at: NOW,
         version: 1,
@@ -385,7 +390,7 @@ pub(crate) fn confirmation_under(key: ReceiptKey, payment: &Payment, link: Optio
     let money = Noted::Money { amount: payment.terms.amount, paid_at: NOW, held: None };
     let news = News::PaymentPaid { payment: payment.id, paid_at: NOW, word: SuccessWord::Paid };
     Change::from(note_under(key, payment, money))
-        .with(moved(&transition))
+        .with(moved_and_due(&transition.payment, transition.payment.state, transition.settles_at))
         .with_all(claimed)
         .with_all(others)
         .with_all(transition.posting.map(LedgerWrite::Posting))
@@ -396,7 +401,7 @@ pub(crate) fn confirmation_under(key: ReceiptKey, payment: &Payment, link: Optio
 pub(crate) fn refusal(payment: &Payment, receipt_id: &str) -> Change {
     let transition = payment.clone().refuse(after(10)).unwrap();
     Change::from(note(payment, receipt_id, Noted::Refusal))
-        .with(moved(&transition))
+        .with(moved_and_due(&transition.payment, transition.payment.state, transition.settles_at))
         .with(happened(payment, News::PaymentFailed { payment: payment.id }))
 }
 
@@ -416,7 +421,7 @@ pub(crate) fn decided(payment: &Payment, receipt_id: &str, decision: Decision, a
     LedgerWrite::ReceiptDecided {
         key: receipt_key(receipt_id),
         project_id: payment.terms.project_id,
-        decided: Decided { decision, at, note: "Dihubungi\nlewat telepon".to_owned(), by: None },
+        decided: Decided { decision, at, note: "Dihubungi\nlewat telepon".to_owned(), by: None, refund: None },
     }
 }
 
@@ -434,7 +439,7 @@ pub(crate) fn acceptance_of(payment: &Payment, receipt_id: &str, amount: Rupiah,
     let event = Event { id: mint(at, entropy()), project_id: payment.terms.project_id, created_at: at, news };
     let decision = Decision::Accepted { payment_id: payment.id, difference: amount - payment.terms.amount };
     Change::from(decided(payment, receipt_id, decision, at))
-        .with(moved(&transition))
+        .with(moved_and_due(&transition.payment, transition.payment.state, transition.settles_at))
         .with_all(transition.posting.map(LedgerWrite::Posting))
         .with(WebhookWrite::Event(event))
 }
@@ -449,9 +454,11 @@ pub(crate) fn settlement(payment: &Payment, at: Timestamp) -> Change {
     settlement_of(payment, payment.merchant_net(), at)
 }
 
+/// The payment has moved once since it was made: it was paid.
 pub(crate) fn settlement_of(payment: &Payment, net: Rupiah, at: Timestamp) -> Change {
     let posting = Posting::settled(payment.terms.project_id, payment.id, net, at);
-    Change::from(PaymentWrite::Settled { payment_id: payment.id }).with(LedgerWrite::Posting(posting))
+    Change::from(PaymentWrite::Settled { payment_id: payment.id, version: payment.version + 1 })
+        .with(LedgerWrite::Posting(posting))
 }
 
 pub(crate) fn revocation(key: &ApiKey, at: Timestamp) -> Change {
@@ -465,24 +472,12 @@ pub(crate) fn revocation(key: &ApiKey, at: Timestamp) -> Change {
 }
 
 pub(crate) fn moved_to(payment: &Payment, state: State) -> PaymentWrite {
-    PaymentWrite::Moved {
-        id: payment.id,
-        version: payment.version,
-        state,
-        settles_at: None,
-        link_id: payment.terms.link_id,
-    }
+    moved_and_due(payment, state, None)
 }
 
-fn moved(transition: &Transition) -> PaymentWrite {
-    let Transition { payment, settles_at, .. } = transition;
-    PaymentWrite::Moved {
-        id: payment.id,
-        version: payment.version,
-        state: payment.state,
-        settles_at: *settles_at,
-        link_id: payment.terms.link_id,
-    }
+fn moved_and_due(payment: &Payment, state: State, settles_at: Option<Timestamp>) -> PaymentWrite {
+    let link_id = payment.terms.link_id;
+    PaymentWrite::Moved { id: payment.id, version: payment.version, state, settles_at, link_id }
 }
 
 fn happened(payment: &Payment, news: News) -> WebhookWrite {

@@ -6,6 +6,7 @@ mod extra_events;
 mod held;
 mod openings;
 mod people;
+mod refunds;
 
 use std::collections::BTreeSet;
 
@@ -37,6 +38,7 @@ use extra_events::extra_event_rows;
 use held::{HeldHistory, decided_rows, held_history};
 use openings::{OpeningHistory, opening_history, opening_rows};
 use people::people_rows;
+use refunds::{RefundHistory, refund_history, refund_rows};
 
 on_every_database![a_healthy_history_breaches_nothing, every_invariant_that_is_broken_is_reported];
 
@@ -50,8 +52,9 @@ const VOLUME: &str = "I2 a closed hour has what was posted in it, and no hour be
 const RECEIPT: &str = "I3 a payment is paid exactly when one receipt was applied to it or accepted for it";
 const POSTED: &str = "I3 a payment is paid exactly when it was posted once";
 const AMOUNTS: &str = "I3 what was posted for a payment is the money that paid it, its fee and what is left";
-const SETTLED: &str = "I3 a paid payment has settled once or is due to settle, unless the fee was all of the money";
-const SETTLED_NET: &str = "I3 what settled is what was left of the money that paid a payment";
+const SETTLED: &str = "I3 a payment settles once at most, when it is paid, and not while it is still due to settle";
+const PENDING: &str =
+    "I3 what is pending for a payment is its net without what refunds have taken, and nothing once it has settled";
 const PAID_AT: &str = "I4 paid_at is set exactly when the payment is paid";
 const IDEMPOTENCY: &str = "I5 an idempotency key leads to something of its own project";
 const ONE_KEY: &str = "I5 one idempotency key at most leads to a resource";
@@ -93,11 +96,13 @@ struct History {
     banks: BankHistory,
     openings: OpeningHistory,
     audit: AuditHistory,
+    refunds: RefundHistory,
 }
 
 async fn history(store: &Store) -> History {
     let (project, other) = (kept_project(store).await, kept_project(store).await);
     let link = kept_link(store, &project, false).await;
+    let (audit, refunds) = apart(store, &project).await;
     let history = History {
         live_key: kept_key(store, &project, "live").await,
         revoked_key: kept_key(store, &project, "revoked").await,
@@ -109,7 +114,8 @@ async fn history(store: &Store) -> History {
         winner: kept_attempt(store, samples::attempt(&project, &link)).await,
         loser: kept_attempt(store, samples::attempt(&project, &link)).await,
         owed: samples::kept_delivery(store, &project).await,
-        audit: audit_history(store, &project).await,
+        audit,
+        refunds,
         held: held_history(store, &project).await,
         owner: samples::kept_member(store, &project, Role::Owner).await,
         session: samples::kept_session(store, &samples::kept_user(store).await, NOW).await,
@@ -142,6 +148,11 @@ async fn history(store: &Store) -> History {
     }
     let reused = rarer_events(store, &project).await;
     History { reused, ..history }
+}
+
+/// What has rows of its own.
+async fn apart(store: &Store, project: &Project) -> (AuditHistory, RefundHistory) {
+    (audit_history(store, project).await, refund_history(store).await)
 }
 
 fn attempted(delivery: Delivery) -> WebhookWrite {
@@ -249,16 +260,16 @@ fn paid_rows(history: &History) -> Vec<Row> {
             format!("UPDATE entries SET account = 'available' WHERE posting_id = 'paid:{due}' AND account = 'pending'"),
             due.clone(),
         ),
-        (SETTLED, format!("UPDATE payments SET settles_at = NULL WHERE id = '{due}'"), due.clone()),
+        (PENDING, format!("UPDATE payments SET settles_at = NULL WHERE id = '{due}'"), due.clone()),
         (SETTLED, format!("UPDATE payments SET settles_at = 1 WHERE id = '{settled}'"), settled.clone()),
-        (SETTLED, format!("DELETE FROM postings WHERE id = 'settled:{settled}'"), settled.clone()),
+        (PENDING, format!("DELETE FROM postings WHERE id = 'settled:{settled}'"), settled.clone()),
         (
-            SETTLED_NET,
+            PENDING,
             format!("UPDATE entries SET amount = amount * 2 WHERE posting_id = 'settled:{settled}'"),
             settled.clone(),
         ),
         (
-            SETTLED_NET,
+            SETTLED,
             format!("UPDATE postings SET payment_id = '{pending}' WHERE id = 'settled:{settled}'"),
             pending.clone(),
         ),
@@ -452,6 +463,7 @@ async fn every_invariant_that_is_broken_is_reported(database: Database) {
             bank_rows(&history.banks),
             opening_rows(&history.openings),
             audit_rows(&history.audit),
+            refund_rows(&history.refunds, &history.other),
         ]
         .concat()
     };

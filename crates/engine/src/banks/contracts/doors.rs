@@ -86,7 +86,7 @@ impl BankAccountFile {
         match (self.profile.bank, self.parameters.codes) {
             (Some(bank), Codes::Va) => Some(bank.code()),
             (_, Codes::Qris) => Some("qris"),
-            (Some(_) | None, Codes::Both) | (None, Codes::Va) => None,
+            (Some(_) | None, Codes::Both | Codes::None) | (None, Codes::Va) => None,
         }
     }
 }

@@ -101,9 +101,11 @@ pub fn needs_of_profile(profile: &Profile) -> Result<Vec<Missing>, BankError> {
 
 pub(in crate::banks) fn missing(parameters: &Parameters, credentials: &[Credential]) -> Vec<Missing> {
     let has = |kind| credentials.iter().any(|credential| (credential.kind, credential.stage) == (kind, Stage::Current));
-    let by_signature: &[CredentialKind] = match parameters.takes_token() {
-        true => &[CredentialKind::BankKey, CredentialKind::Inbound],
-        false => &[CredentialKind::BankKey],
+    // A bank that only sends money for us never calls.
+    let by_signature: &[CredentialKind] = match (parameters.takes_money(), parameters.takes_token()) {
+        (false, _) => &[],
+        (true, true) => &[CredentialKind::BankKey, CredentialKind::Inbound],
+        (true, false) => &[CredentialKind::BankKey],
     };
     let we_call: &[CredentialKind] = match calls_bank(parameters) {
         true => &[CredentialKind::OurKey, CredentialKind::Outbound],
@@ -113,7 +115,7 @@ pub(in crate::banks) fn missing(parameters: &Parameters, credentials: &[Credenti
     parameters.missing().into_iter().map(Missing::Setting).chain(credentials.map(Missing::Credential)).collect()
 }
 
-/// Whether we call the bank: for its codes, or where its address is set.
+/// Whether we call the bank: for its codes, to send money, or where its address is set.
 fn calls_bank(parameters: &Parameters) -> bool {
-    parameters.issues_by_call() || parameters.url(Service::Token).is_some()
+    parameters.calls_bank() || parameters.url(Service::Token).is_some()
 }

@@ -1,7 +1,7 @@
 //! The state of this node's calls to banks: one HTTP client, and for each account a token, a breaker, and limits.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -22,11 +22,16 @@ use crate::banks::contracts::open_account::{OpenAccount, Outgoing};
 const CALLS_MOST: u32 = 4_096;
 const CALLS_PER_ACCOUNT_MOST: usize = 1_024;
 
+/// References that a node remembers as never sent; what is beyond that is asked about.
+const UNSENT_MOST: usize = 10_000;
+
 /// The state of this node's calls.
 pub(crate) struct Outbound {
     pub(in crate::banks) client: OnceCell<SnapClient>,
     lines: Mutex<HashMap<BankAccountId, Arc<Line>>>,
     running: Arc<Semaphore>,
+    /// References that this node has stored as sent, or may have, and knows that it has not sent.
+    unsent: Mutex<HashSet<String>>,
 }
 
 /// What is kept for the calls of one account.
@@ -35,6 +40,8 @@ pub(in crate::banks) struct Line {
     breaker: Mutex<Breaker>,
     calls: Arc<Semaphore>,
     pub(in crate::banks) serials: AsyncMutex<Serials>,
+    /// Until when no money is sent from the account: it lacks money, or its bank has closed.
+    rests_until: Mutex<Option<Timestamp>>,
 }
 
 /// External ids that this node may still use.
@@ -61,6 +68,7 @@ impl Default for Outbound {
             client: OnceCell::new(),
             lines: Mutex::default(),
             running: Arc::new(Semaphore::new(CALLS_MOST as usize)),
+            unsent: Mutex::default(),
         }
     }
 }
@@ -73,6 +81,7 @@ impl Outbound {
                 breaker: Mutex::default(),
                 calls: Arc::new(Semaphore::new(CALLS_PER_ACCOUNT_MOST)),
                 serials: AsyncMutex::default(),
+                rests_until: Mutex::default(),
             })
         }))
     }
@@ -87,6 +96,32 @@ impl Outbound {
     pub(in crate::banks) fn token_age(&self, id: BankAccountId, now: Timestamp) -> Option<Duration> {
         let line = held(&self.lines).get(&id).cloned()?;
         held(&line.tokens).as_ref().and_then(|(_, tokens)| tokens.age(now))
+    }
+
+    /// Sends no money from the account until then.
+    pub(in crate::banks) fn rest(&self, id: BankAccountId, until: Timestamp) {
+        *held(&self.line(id).rests_until) = Some(until);
+    }
+
+    pub(in crate::banks) fn is_resting(&self, id: BankAccountId, now: Timestamp) -> bool {
+        let line = held(&self.lines).get(&id).cloned();
+        line.is_some_and(|line| held(&line.rests_until).is_some_and(|until| now < until))
+    }
+
+    /// Remembers that an order with this reference was never sent by this node, though it may be stored as sent.
+    pub(in crate::banks) fn note_unsent(&self, reference: &str) {
+        let mut unsent = held(&self.unsent);
+        if unsent.len() < UNSENT_MOST {
+            unsent.insert(reference.to_owned());
+        }
+    }
+
+    pub(in crate::banks) fn is_unsent(&self, reference: &str) -> bool {
+        held(&self.unsent).contains(reference)
+    }
+
+    pub(in crate::banks) fn forget_unsent(&self, reference: &str) {
+        held(&self.unsent).remove(reference);
     }
 
     /// A place for one more task that calls banks; none if there are too many.

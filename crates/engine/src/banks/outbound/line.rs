@@ -117,6 +117,21 @@ impl Engine {
         Ok(send)
     }
 
+    /// A call that orders money to be sent, as it is stored before it is sent.
+    pub(in crate::banks) async fn send_of_order(
+        &self,
+        open: &OpenAccount,
+        reference: &str,
+        service: Service,
+        now: Timestamp,
+    ) -> Result<BankSend, Error> {
+        let external_id = match open.parameters.external_id {
+            ExternalId::Reference => reference.to_owned(),
+            form => self.external_id(open, form, jakarta_day(now)).await?,
+        };
+        Ok(send_of(open.id(), None, service, external_id, now))
+    }
+
     /// An external id that no call of the day has, whatever the call is about.
     async fn external_id(&self, open: &OpenAccount, form: ExternalId, day: i64) -> Result<String, Error> {
         Ok(match form {

@@ -6,6 +6,7 @@ pub(super) mod conclude;
 pub(super) mod jobs;
 pub(super) mod line;
 pub(super) mod openings;
+pub(in crate::banks) mod refunds;
 pub(super) mod rows;
 pub(super) mod story;
 pub(super) mod test_account;

@@ -1,16 +1,20 @@
-//! Hands letters to the relay, in rounds. A round leases a few letters, sends them over a few connections, and saves what came of
+//! Hands letters to the relay, in rounds, and sends notices to their URLs. A round leases a few letters, sends them over a few connections, and saves what came of
 //! each right after.
 //!
 //! A lease names its node and has no end: it holds for as long as the node is known to live (`reconcile/nodes.rs`), so neither a
 //! slow relay nor clocks that differ let two nodes send one letter. A node asks whether it still has a letter before it sends it,
 //! unless it has beaten all the time.
 
+mod notices;
 mod pace;
 mod round;
+mod save;
 mod send;
+mod send_notice;
 
 use std::time::{Duration, Instant};
 
+use domain::letter_queue::Channel;
 use store::{Change, LetterWrite};
 use tokio::{
     pin, select,
@@ -20,6 +24,8 @@ use tokio::{
 
 use crate::Engine;
 use pace::Pace;
+
+pub(super) use notices::run as run_notices;
 
 /// How long a stop waits for letters that are under way.
 const STOP_WITHIN: Duration = Duration::from_secs(5);
@@ -58,7 +64,7 @@ pub(super) async fn run(engine: Engine, mut stopped: watch::Receiver<bool>) {
             () = sleep(rest) => {}
         }
     }
-    let released = engine.store.commit(LetterWrite::AllReleased { node: engine.node }.into());
+    let released = engine.store.commit(LetterWrite::AllReleased { node: engine.node, channel: Channel::Mail }.into());
     if let Ok(Err(error)) = timeout(STOP_WITHIN, released).await {
         tracing::warn!(%error, "leases of letters were not given back, and will be once this node is found gone");
     }
@@ -66,7 +72,7 @@ pub(super) async fn run(engine: Engine, mut stopped: watch::Receiver<bool>) {
 
 impl Engine {
     async fn give_letters_back(&self) {
-        let own = Change::from(LetterWrite::AllReleased { node: self.node });
+        let own = Change::from(LetterWrite::AllReleased { node: self.node, channel: Channel::Mail });
         let change = if self.store.is_shared() { own.with(LetterWrite::OrphansReleased) } else { own };
         if let Err(error) = self.store.commit(change).await {
             tracing::warn!(%error, "leases of letters that nobody sends were not given back and will be later");

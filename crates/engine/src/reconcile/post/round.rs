@@ -120,7 +120,7 @@ fn chosen(due: Vec<QueuedLetter>, most: usize) -> Vec<QueuedLetter> {
 
 #[cfg(test)]
 mod tests {
-    use domain::{id::mint, language::Language, letter::LetterKind, time::Timestamp};
+    use domain::{id::mint, language::Language, letter::LetterKind, letter_queue::Channel, time::Timestamp};
 
     use super::*;
 
@@ -130,6 +130,7 @@ mod tests {
         QueuedLetter {
             id: mint(NOW, [1; 10]),
             kind,
+            channel: Channel::Mail,
             project_id: (project > 0).then(|| mint(NOW, [project; 10])),
             user_id: None,
             recipient: recipient.to_owned(),

@@ -8,20 +8,14 @@ use domain::{
 };
 use gateway::{Picture, Post, Session, Unsubscribe};
 use letters::{Face, LOGO};
-use store::{CommitError, Guard, LetterWrite};
-use tokio::{sync::watch, time::sleep};
+use store::LetterWrite;
+use tokio::sync::watch;
 
 use super::round::Leased;
 use crate::{Engine, Error};
 
 /// How long after its begin a round begins further letters, so that a slow relay does not keep urgent ones waiting for long.
 const BEGUN_WITHIN: Duration = Duration::from_secs(20);
-/// How long to rest before what came of a letter is saved once more.
-const SAVE_REST: Duration = Duration::from_millis(200);
-const SAVE_REST_MOST: Duration = Duration::from_secs(5);
-/// How often saving is tried, about a quarter of an hour: as long as it is not saved, this node keeps the letter from being sent a
-/// second time.
-const SAVES_MOST: u32 = 180;
 
 /// A letter as it is now, or what there is to send.
 enum Prepared {
@@ -93,19 +87,6 @@ impl Engine {
         outcome
     }
 
-    /// Whether this node still has a letter. That is asked only where another node may have found this one gone.
-    async fn still_has(&self, leased: &Leased) -> Result<bool, Error> {
-        if self.surely_has_leased(leased.at) {
-            return Ok(true);
-        }
-        let held = LetterWrite::LeaseHeld { id: leased.letter.id, node: self.node };
-        match self.store.commit(held.into()).await {
-            Ok(()) => Ok(true),
-            Err(CommitError::Conflict(Guard::LetterLeased)) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
     async fn prepared(&self, letter: &QueuedLetter) -> Result<Prepared, Error> {
         let now = self.now();
         let settled = |letter: QueuedLetter| Ok(Prepared::Settled(Box::new(letter)));
@@ -170,28 +151,9 @@ impl Engine {
         Ok(png.map(|png| Picture { id: LOGO, png }))
     }
 
-    /// Saves what came of a letter, and gives it back. A letter that the relay has taken would be sent again if that were not saved,
-    /// so it is tried for long.
     async fn save(&self, before: QueuedLetter, letter: QueuedLetter) {
-        let (id, is_secret) = (letter.id, letter.kind.grants_access());
-        let has_news = before != letter;
-        let mut rest = SAVE_REST;
-        for _ in 0..SAVES_MOST {
-            let attempted = LetterWrite::Attempted { letter: letter.clone(), node: self.node, is_secret };
-            match self.store.commit(attempted.into()).await {
-                Ok(()) => return,
-                Err(CommitError::Conflict(_)) => {
-                    if has_news {
-                        tracing::warn!(letter = %id, "another node has taken a letter over, and may send it once more");
-                    }
-                    return;
-                }
-                Err(error) => {
-                    tracing::warn!(%error, letter = %id, "what came of a letter could not be saved and will be tried again");
-                }
-            }
-            sleep(rest).await;
-            rest = (rest * 2).min(SAVE_REST_MOST);
-        }
+        let (id, is_secret, has_news) = (letter.id, letter.kind.grants_access(), before != letter);
+        let attempted = || LetterWrite::Attempted { letter: letter.clone(), node: self.node, is_secret };
+        self.save_attempt_of_letter(id, has_news, attempted).await;
     }
 }

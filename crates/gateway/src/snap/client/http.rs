@@ -17,8 +17,8 @@ use crate::{
     webhook::{SendLimits, USER_AGENT, root_cause},
 };
 
-/// How long a bank may take for any call; a service may have less.
-const LIMITS: SendLimits = SendLimits { connect: Duration::from_secs(5), total: Duration::from_secs(10) };
+/// How long a bank may take for any call; most services have less.
+const LIMITS: SendLimits = SendLimits { connect: Duration::from_secs(5), total: Duration::from_secs(25) };
 /// Calls shortly after one another share a connection. Servers close idle ones, so we stop using them earlier.
 const IDLE_TIME_MOST: Duration = Duration::from_secs(3);
 const IDLE_CONNECTIONS_MOST: usize = 256;

@@ -1,9 +1,17 @@
 //! Parts of messages that several services share.
 
-use domain::money::Rupiah;
+use domain::{money::Rupiah, qris::plain};
 use serde_json::{Map, Value, json};
 
 use crate::snap::call_error::{CallError, Cause, Reason};
+
+/// What proxies and other programs are known to write in another way.
+const ESCAPED_ELSEWHERE: [char; 6] = ['/', '<', '>', '&', '\\', '"'];
+
+/// A text of people, in capitals that no program on the way writes anew.
+pub(super) fn plain_text(text: &str, characters_most: usize, fallback: &str) -> String {
+    plain(&text.replace(ESCAPED_ELSEWHERE, " "), characters_most, fallback)
+}
 
 /// Adds a member that has a value.
 pub(super) fn with(body: &mut Map<String, Value>, member: &str, value: Option<&str>) {

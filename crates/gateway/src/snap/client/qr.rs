@@ -72,7 +72,7 @@ pub(super) fn void(parameters: &Parameters, asked: &CodeAsked<'_>) -> Result<Val
 }
 
 /// By what the bank finds the code.
-fn names(parameters: &Parameters, asked: &CodeAsked<'_>) -> Result<Map<String, Value>, CallError> {
+pub(super) fn names(parameters: &Parameters, asked: &CodeAsked<'_>) -> Result<Map<String, Value>, CallError> {
     if parameters.query_key == QueryKey::Theirs && asked.bank_reference.is_none() {
         return Err(CallError::refused("no_bank_reference", "the bank finds a code by its own reference alone"));
     }

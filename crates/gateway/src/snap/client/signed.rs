@@ -18,7 +18,7 @@ use crate::snap::{
     values::{Service, SignOut},
 };
 
-/// A report has all transactions of an hour.
+/// A report has all transactions of an hour, a statement those of days.
 const REPORT_BYTES_MOST: usize = 4 * 1024 * 1024;
 /// The case of a token that is over, in codes of 401.
 const TOKEN_OVER: &str = "01";
@@ -65,12 +65,13 @@ impl SnapClient {
         let mut headers = vec![
             ("X-TIMESTAMP", timestamp.clone()),
             ("X-SIGNATURE", signature),
-            ("X-PARTNER-ID", parameters.partner_id().unwrap_or(context.client_id).to_owned()),
+            ("X-PARTNER-ID", parameters.partner_id_of(service).unwrap_or(context.client_id).to_owned()),
             ("X-EXTERNAL-ID", external_id.to_owned()),
         ];
         headers.extend(token.as_ref().map(|token| ("Authorization", format!("Bearer {}", token.expose_secret()))));
-        headers.extend(parameters.channel_id.to_send().map(|channel| ("CHANNEL-ID", channel.to_owned())));
-        let answer_bytes_most = if service == Service::Report { REPORT_BYTES_MOST } else { ANSWER_BYTES_MOST };
+        headers.extend(parameters.channel_of(service).map(|channel| ("CHANNEL-ID", channel.to_owned())));
+        let is_list = matches!(service, Service::Report | Service::Statement);
+        let answer_bytes_most = if is_list { REPORT_BYTES_MOST } else { ANSWER_BYTES_MOST };
         let timeout = service.timeout();
         let mut answer = self.send(Request { method, url, headers, body, timeout, answer_bytes_most }).await?;
         if let Some(token) = &token {
@@ -81,6 +82,11 @@ impl SnapClient {
             }
         }
         Ok(answer)
+    }
+
+    /// Gets what a call needs before it: an order that is committed as sent should not fail for want of a token.
+    pub async fn prepare(&self, context: &CallContext<'_>) -> Result<(), CallError> {
+        self.token_for(context).await.map(|_| ())
     }
 
     /// None where calls are signed without a token.

@@ -1,5 +1,8 @@
 mod codes;
 mod faults;
+mod orders;
+mod orders_answered;
 mod receipts;
+mod statements;
 mod support;
 mod token;

@@ -1,9 +1,8 @@
 //! Virtual accounts that the bank hosts: what is sent for one, and what the answers mean.
 
-use domain::qris::plain;
 use serde_json::{Map, Value};
 
-use super::message::{amount, same_reference, with};
+use super::message::{amount, plain_text, same_reference, with};
 use crate::snap::{
     call_error::{CallError, Cause, Reason},
     codes::{CodeAsked, CodeOrder, IssuedCode, Standing},
@@ -17,13 +16,10 @@ use crate::snap::{
 /// The amount is fixed: a customer pays exactly the bill.
 const CLOSED: &str = "C";
 const NO_NAME: &str = "PELANGGAN";
-/// What proxies and other programs are known to write in another way.
-const ESCAPED_ELSEWHERE: [char; 6] = ['/', '<', '>', '&', '\\', '"'];
 
 pub(super) fn order(parameters: &Parameters, order: &CodeOrder<'_>) -> Result<Value, CallError> {
     let mut body = numbers(parameters, order.number)?;
-    let name = order.name.replace(ESCAPED_ELSEWHERE, " ");
-    with(&mut body, "virtualAccountName", Some(&plain(&name, parameters.name_max, NO_NAME)));
+    with(&mut body, "virtualAccountName", Some(&plain_text(order.name, parameters.name_max, NO_NAME)));
     with(&mut body, "trxId", Some(order.reference));
     body.insert("totalAmount".to_owned(), amount(order.amount));
     with(&mut body, "virtualAccountTrxType", Some(CLOSED));

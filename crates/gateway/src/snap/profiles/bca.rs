@@ -8,6 +8,14 @@
 //! 2022500 with flag 02 suspends, and so does no answer; any code but 2002500, 2022500 and 4042518 reverses, 5002500 too. So
 //! where we do not know whether money is booked it gets 2022500 with flag 02: a proxy would make a 502 of no answer.
 //!
+//! Transfers. Known from two or more sources: the paths, with 16 and 18 in version 2.0; channel 95051; that 18 wants
+//! transferType (1: online, 2: BI-FAST) and purposeCode (01, 02, 03 or 99); banks by SWIFT code; that 15 and 17 may share
+//! a reference; that a status is answered for 31 days, by originalExternalId, and that on "not found" the statement is to
+//! be looked at; that remarks have two lines of 18 without other signs, and statements whole days. (1): that it answers the
+//! statuses 00, 03 and 06 alone. Not known: what additionalInfo of 16 must say for BI-FAST (`inquiry_info`), and X-PARTNER-ID
+//! in these calls, which is the corporate id there (`transfer_partner_id`). Ours: purpose 99, and a day before "not found"
+//! may prove anything.
+//!
 //! Ours: eleven customer digits (with a company code of five, numbers have sixteen), numbers in the standard's shape alone,
 //! and everything not named here.
 
@@ -16,9 +24,13 @@ use std::collections::BTreeMap;
 use domain::bank::Bank;
 
 use crate::snap::{
+    extra_members::ExtraMembers,
     parameters::Parameters,
     profile::Profile,
-    values::{ChannelIds, Codes, CustomerNo, ExternalId, Padding, PartnerId, Repeat, Service, SignOut, Undecided},
+    sending::Transfers,
+    values::{
+        BankCodes, ChannelIds, Codes, CustomerNo, ExternalId, Padding, PartnerId, Repeat, Service, SignOut, Undecided,
+    },
 };
 
 pub(super) const PROFILE: Profile = Profile {
@@ -35,6 +47,13 @@ fn defaults() -> Parameters {
         paths: BTreeMap::from([
             (Service::Token, "/openapi/v1.0/access-token/b2b".to_owned()),
             (Service::Status, "/openapi/v2.0/transfer-va/status".to_owned()),
+            (Service::Balance, "/openapi/v1.0/balance-inquiry".to_owned()),
+            (Service::Statement, "/openapi/v1.0/bank-statement".to_owned()),
+            (Service::AccountInternal, "/openapi/v1.0/account-inquiry-internal".to_owned()),
+            (Service::AccountExternal, "/openapi/v2.0/account-inquiry-external".to_owned()),
+            (Service::TransferIntrabank, "/openapi/v1.0/transfer-intrabank".to_owned()),
+            (Service::TransferInterbank, "/openapi/v2.0/transfer-interbank".to_owned()),
+            (Service::TransferStatus, "/openapi/v1.0/transfer/status".to_owned()),
         ]),
         sign_out: SignOut::Type1,
         external_id: ExternalId::Numeric(36),
@@ -49,6 +68,16 @@ fn defaults() -> Parameters {
         repeat: Repeat::Inconsistent,
         undecided: Undecided::InProgress,
         full_answers: true,
+        transfers: Transfers {
+            own_bank: Some("014".to_owned()),
+            channel_id: Some("95051".to_owned()),
+            status_days: 31,
+            bank_codes: BankCodes::Swift,
+            remark_max: 36,
+            online_info: ExtraMembers::of(&[("transferType", "1"), ("purposeCode", "99")]),
+            bi_fast_info: ExtraMembers::of(&[("transferType", "2"), ("purposeCode", "99")]),
+            ..Transfers::default()
+        },
         ..Parameters::standard()
     }
 }

@@ -3,6 +3,13 @@
 //! channel 95221, eight seconds for an answer, that the same reference again is safe while 404xx18 means another body,
 //! and that 02 is not final.
 //!
+//! Refunds (58) and transfers from the balance to bank accounts (42, 43). Known from two or more sources: the paths of
+//! transfers and of their status, that the status is asked for with serviceCode 00 and answered 2000000 or 4040001, that
+//! 2024300 is not final, and that the same reference again is safe. (1): `fundType` in additionalInfo, 55 with
+//! refundHistory. Not known: the prefix of refunds, which differs by product as those of status and cancel do
+//! (`path.debit_refund`), their window, how banks are named, and how long "not found" may be wrong: its own guide takes
+//! the status 07 for failed, which we do not. Ours: a year, and a day.
+//!
 //! Ours: the prefix of status and cancel, which differs by product (`path.debit_status`, `path.debit_cancel`), and
 //! everything not named here. No payment request (25) comes, so `repeat` decides nothing. More of additionalInfo, such as envInfo, is set by `qr_info` as their documents say.
 
@@ -12,9 +19,11 @@ use domain::money::Rupiah;
 
 use super::qris::QRIS_MOST;
 use crate::snap::{
+    extra_members::ExtraMembers,
     parameters::Parameters,
     profile::Profile,
-    values::{ChannelIds, Codes, Hosting, QueryKey, Retry, Service, SignIn, SignOut},
+    sending::{Refunds, Transfers},
+    values::{ChannelIds, Codes, Hosting, QueryKey, RefundWay, Resend, Retry, Service, SignIn, SignOut},
 };
 
 pub(super) const PROFILE: Profile =
@@ -28,6 +37,10 @@ fn defaults() -> Parameters {
             (Service::QrGenerate, "/v1.0/qr/qr-mpm-generate.htm".to_owned()),
             (Service::DebitStatus, "/v1.0/debit/status.htm".to_owned()),
             (Service::DebitCancel, "/v1.0/debit/cancel.htm".to_owned()),
+            (Service::DebitRefund, "/v1.0/debit/refund.htm".to_owned()),
+            (Service::WalletInquiry, "/v1.0/emoney/bank-account-inquiry.htm".to_owned()),
+            (Service::WalletTransfer, "/v1.0/emoney/transfer-bank.htm".to_owned()),
+            (Service::WalletStatus, "/v1.0/emoney/transfer-bank-status.htm".to_owned()),
         ]),
         sign_out: SignOut::Type2,
         sign_in: SignIn::Type2,
@@ -37,6 +50,12 @@ fn defaults() -> Parameters {
         validity: Duration::from_secs(60)..=Duration::from_hours(30 * 24),
         amounts: Rupiah::new(1)..=QRIS_MOST,
         void: true,
+        refunds: Refunds { way: RefundWay::Debit, ..Refunds::default() },
+        transfers: Transfers {
+            resend: Resend::SameReference,
+            wallet_info: ExtraMembers::of(&[("fundType", "MERCHANT_WITHDRAW_FOR_CORPORATE")]),
+            ..Transfers::default()
+        },
         qr_needs: &["merchant_id", "store_id"],
         ..Parameters::standard()
     }

@@ -2,6 +2,9 @@
 //! ways, the channel in additionalInfo of virtual accounts, that either side may choose the number, and that a status
 //! is to be asked for 60 seconds after a payment at the earliest.
 //!
+//! Refunds. Known from two sources: the path of 78. Not known: whether a contract has it, for how long after a payment,
+//! and how one asks what became of it, so that money goes back by transfer until `refund=78` says otherwise.
+//!
 //! Ours: that we choose the number, QRIS alone until `codes` says otherwise, and everything not named here. In calls about
 //! virtual accounts `va_info` must name the channel, such as `channel:VIRTUAL_ACCOUNT_BCA`. (1): that customerNo may hold
 //! the whole number, as at its Mandiri accounts. `repeat` decides nothing: a payment request (25) tells of money that is
@@ -35,6 +38,7 @@ fn defaults() -> Parameters {
             (Service::QrGenerate, "/snap-adapter/b2b/v1.0/qr/qr-mpm-generate".to_owned()),
             (Service::QrQuery, "/snap-adapter/b2b/v1.0/qr/qr-mpm-query".to_owned()),
             (Service::QrCancel, "/snap-adapter/b2b/v1.0/qr/qr-mpm-cancel".to_owned()),
+            (Service::QrRefund, "/snap-adapter/b2b/v1.0/qr/qr-mpm-refund".to_owned()),
             (Service::CreateVa, "/virtual-accounts/bi-snap-va/v1.1/transfer-va/create-va".to_owned()),
             (Service::DeleteVa, "/virtual-accounts/bi-snap-va/v1.1/transfer-va/delete-va".to_owned()),
             (Service::Status, "/orders/v1.0/transfer-va/status".to_owned()),

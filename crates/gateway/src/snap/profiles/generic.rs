@@ -3,6 +3,7 @@
 //! acquirer of QRIS (`codes=qris`); the rest is ours, and lenient where we read. So is `repeat`: a repeated payment request
 //! gets the stored answer, on which every bank does what it would have done on the first; whether a bank wants 4042518
 //! instead, and then goes by the flag, it must say itself.
+//! So are the paths of refunds (78) and transfers, which an account has only where `refund` and `transfer` say so.
 //! Where we do not know whether money is booked, it gets 2022500 with flag 02: BCA and BRI both suspend on that, and BCA
 //! reverses on 5xx.
 
@@ -34,6 +35,17 @@ fn defaults() -> Parameters {
             (Service::QrGenerate, "/v1.0/qr/qr-mpm-generate".to_owned()),
             (Service::QrQuery, "/v1.0/qr/qr-mpm-query".to_owned()),
             (Service::QrCancel, "/v1.0/qr/qr-mpm-cancel".to_owned()),
+            (Service::QrRefund, "/v1.0/qr/qr-mpm-refund".to_owned()),
+            (Service::Balance, "/v1.0/balance-inquiry".to_owned()),
+            (Service::Statement, "/v1.0/bank-statement".to_owned()),
+            (Service::AccountInternal, "/v1.0/account-inquiry-internal".to_owned()),
+            (Service::AccountExternal, "/v1.0/account-inquiry-external".to_owned()),
+            (Service::TransferIntrabank, "/v1.0/transfer-intrabank".to_owned()),
+            (Service::TransferInterbank, "/v1.0/transfer-interbank".to_owned()),
+            (Service::TransferStatus, "/v1.0/transfer/status".to_owned()),
+            (Service::WalletInquiry, "/v1.0/emoney/bank-account-inquiry".to_owned()),
+            (Service::WalletTransfer, "/v1.0/emoney/transfer-bank".to_owned()),
+            (Service::WalletStatus, "/v1.0/emoney/transfer-bank-status".to_owned()),
         ]),
         sign_out: SignOut::Type1,
         void: true,

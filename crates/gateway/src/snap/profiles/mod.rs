@@ -4,6 +4,8 @@
 //! "(1)". What is marked as ours is no bank's word, and every value can be changed by an account's settings.
 
 mod bca;
+mod bni;
+mod bri;
 mod bri_qris;
 mod briva_online;
 mod briva_ws;
@@ -17,7 +19,7 @@ mod qris;
 
 use super::profile::Profile;
 
-const ALL: [&Profile; 10] = [
+const ALL: [&Profile; 12] = [
     &bca::PROFILE,
     &briva_online::PROFILE,
     &bsi::PROFILE,
@@ -27,6 +29,8 @@ const ALL: [&Profile; 10] = [
     &doku::PROFILE,
     &bri_qris::PROFILE,
     &briva_ws::PROFILE,
+    &bri::PROFILE,
+    &bni::PROFILE,
     &generic::PROFILE,
 ];
 

@@ -1,3 +1,5 @@
+mod sending;
+
 use std::{collections::BTreeMap, net::IpAddr, time::Duration};
 
 use domain::{bank::Bank, method::Method, money::Rupiah};
@@ -6,6 +8,7 @@ use super::*;
 use crate::snap::{
     extra_members::ExtraMembers,
     parameters::Parameters,
+    sending::Transfers,
     settings::{BadSetting, check_base_url, known_settings},
     values::{ChannelIds, Codes, HttpMethod, Precision, Repeat, Service},
 };
@@ -21,7 +24,7 @@ fn generic(name: &str, value: &str) -> Result<Parameters, BadSetting> {
 }
 
 /// For each setting: a value other than the default of `generic`, and bad ones.
-const EXAMPLES: [(&str, &str, &[&str]); 69] = [
+const EXAMPLES: [(&str, &str, &[&str]); 114] = [
     ("codes", "both", &["", "qr", "VA"]),
     ("numbers", "theirs", &["both"]),
     ("status_delay", "60", &["601", "-1", ""]),
@@ -56,7 +59,30 @@ const EXAMPLES: [(&str, &str, &[&str]); 69] = [
     ("validity", "20..15552000", &["0..60", "60", "60..31622401"]),
     ("amounts", "10000..50000000", &["0..1", "10000.00..20000", "2..1", "1..1000000000000", "..5"]),
     ("void", "no", &["1"]),
-    ("refund", "yes", &[""]),
+    ("transfer", "intrabank,bi_fast:10000..100000000", &["", "rtgs", "online,online", "bi_fast:0..1"]),
+    ("source_account", "1234567890", &["", "1234", "12345a", "123-456-789"]),
+    ("pays_for", "prj_1,prj_2", &["", "none", "prj 1", "prj_1,"]),
+    ("own_bank", "014", &["", "14", "0140", "BCA"]),
+    ("transfer_channel_id", "95051", &["", "950511", "9505x", "any"]),
+    ("transfer_partner_id", "SHOP01", &["", "two words", "a/b"]),
+    ("reference_max", "20", &["19", "65", ""]),
+    ("resend", "same_reference", &["", "yes", "same"]),
+    ("not_found_after", "600", &["59", "604801", "1d"]),
+    ("status_days", "31", &["0", "3651"]),
+    ("bank_codes", "swift", &["", "digits"]),
+    ("remark_max", "25", &["24", "101"]),
+    ("fee_type", "SHA|1000", &["", "OUR BEN", "a<b"]),
+    ("inquiry_info", "inquiryService:2", &["", "a"]),
+    ("intrabank_info", "deviceId:1", &["", "a"]),
+    ("bi_fast_info", "transferType:2,purposeCode:99", &["", "a"]),
+    ("online_info", "transferType:1", &["", "a"]),
+    ("wallet_info", "fundType:X", &["", "a"]),
+    ("refund", "58", &["", "none", "77"]),
+    ("refund_window", "45", &["0", "3651"]),
+    ("refund_one_at_a_time", "yes", &["", "1"]),
+    ("refund_reference", "issuers", &["", "theirs"]),
+    ("refund_closed", "23:55-06:00", &["", "23:55", "06:00-06:00"]),
+    ("refund_info", "a:1", &["", "a"]),
     ("token_type", "BearerToken", &["", "Bearer Token", "aaaaaaaaaaaaaaaaaaaaa"]),
     ("skew", "60", &["29", "901"]),
     ("ips", "203.0.113.0/24, 198.51.100.7,2001:db8::/32", &["", "203.0.113.0/33", "bank.example", "1.2.3.4,"]),
@@ -81,7 +107,7 @@ const EXAMPLES: [(&str, &str, &[&str]); 69] = [
     ("path.qr_generate", "/v1.0/qr/qr-mpm-generate.htm", &[""]),
     ("path.qr_query", "/v1.1/qr/qr-mpm-query", &[""]),
     ("path.qr_cancel", "/v1.1/qr/qr-mpm-cancel", &[""]),
-    ("path.qr_refund", "/v1.0/qr/qr-mpm-refund", &[""]),
+    ("path.qr_refund", "/v2.0/qr/qr-mpm-refund", &[""]),
     ("path.debit_status", "/v1.0/debit/status.htm", &[""]),
     ("path.debit_cancel", "/v1.0/debit/cancel.htm", &[""]),
     ("method.debit_status", "GET", &[""]),
@@ -95,6 +121,28 @@ const EXAMPLES: [(&str, &str, &[&str]); 69] = [
     ("method.qr_query", "GET", &[""]),
     ("method.qr_cancel", "DELETE", &[""]),
     ("method.qr_refund", "PUT", &[""]),
+    ("path.debit_refund", "/v9.0/x/debit-refund", &[""]),
+    ("method.debit_refund", "PUT", &[""]),
+    ("path.balance", "/v9.0/x/balance", &[""]),
+    ("method.balance", "PUT", &[""]),
+    ("path.statement", "/v9.0/x/statement", &[""]),
+    ("method.statement", "PUT", &[""]),
+    ("path.account_internal", "/v9.0/x/account-internal", &[""]),
+    ("method.account_internal", "PUT", &[""]),
+    ("path.account_external", "/v9.0/x/account-external", &[""]),
+    ("method.account_external", "PUT", &[""]),
+    ("path.transfer_intrabank", "/v9.0/x/transfer-intrabank", &[""]),
+    ("method.transfer_intrabank", "PUT", &[""]),
+    ("path.transfer_interbank", "/v9.0/x/transfer-interbank", &[""]),
+    ("method.transfer_interbank", "PUT", &[""]),
+    ("path.transfer_status", "/v9.0/x/transfer-status", &[""]),
+    ("method.transfer_status", "PUT", &[""]),
+    ("path.wallet_inquiry", "/v9.0/x/wallet-inquiry", &[""]),
+    ("method.wallet_inquiry", "PUT", &[""]),
+    ("path.wallet_transfer", "/v9.0/x/wallet-transfer", &[""]),
+    ("method.wallet_transfer", "PUT", &[""]),
+    ("path.wallet_status", "/v9.0/x/wallet-status", &[""]),
+    ("method.wallet_status", "PUT", &[""]),
 ];
 
 #[test]
@@ -178,6 +226,8 @@ fn profiles_are_found_by_name_and_serve_their_methods() {
         ("doku", Codes::Both, None),
         ("bri-qris", Codes::Qris, None),
         ("briva-ws", Codes::Va, Some(Bank::Bri)),
+        ("bri", Codes::None, None),
+        ("bni", Codes::None, None),
         ("generic", Codes::Both, None),
     ];
     let found: Vec<_> = Profile::all().iter().map(|profile| (profile.name, profile.serves, profile.bank)).collect();
@@ -194,6 +244,8 @@ fn profiles_are_found_by_name_and_serve_their_methods() {
         ("doku", Codes::Qris, [false, false, true], "qris"),
         ("doku", Codes::Both, [true, true, true], "qris and virtual accounts"),
         ("generic", Codes::Va, [true, true, false], "virtual accounts"),
+        ("bri", Codes::None, [false, false, false], "transfers"),
+        ("bca", Codes::None, [false, false, false], "transfers"),
     ] {
         let found = [bca, bri, Method::Qris].map(|method| serves(name, codes, method));
         assert_eq!((found, Profile::named(name).unwrap().served(codes)), (methods, words), "{name}");
@@ -232,6 +284,8 @@ fn every_profile_needs_what_its_bank_must_be_told() {
         ("bri-qris", vec![], vec!["merchant_id", "terminal_id", "base_url"]),
         ("bri-qris", vec![("void", "yes")], vec!["merchant_id", "terminal_id", "base_url", "path.qr_cancel"]),
         ("briva-ws", vec![], vec!["partner_service_id", "base_url"]),
+        ("bri", vec![], vec!["base_url", "source_account"]),
+        ("bni", vec![], vec!["base_url", "source_account"]),
     ] {
         assert_eq!(with(profile, &settings).unwrap().missing(), missing, "{profile} {settings:?}");
         let all = [
@@ -240,6 +294,7 @@ fn every_profile_needs_what_its_bank_must_be_told() {
             ("terminal_id", "T"),
             ("store_id", "S"),
             ("base_url", "https://bank.example"),
+            ("source_account", "1234567890"),
         ];
         let by_settings = ["sign_out", "path.qr_cancel"];
         let missing: Vec<_> = missing.into_iter().filter(|name| by_settings.contains(name)).collect();
@@ -252,7 +307,9 @@ fn every_profile_needs_what_its_bank_must_be_told() {
             assert_eq!(with(profile.name, &[(&name, path)]).unwrap(), bare);
         }
         assert_eq!(ChannelIds::parse(&bare.channel_id.to_string()), Some(bare.channel_id), "{}", profile.name);
-        for info in [&bare.qr_info, &bare.va_info] {
+        let Transfers { inquiry_info, intrabank_info, bi_fast_info, online_info, wallet_info, .. } = &bare.transfers;
+        let of_orders = [inquiry_info, intrabank_info, bi_fast_info, online_info, wallet_info, &bare.refunds.info];
+        for info in [&bare.qr_info, &bare.va_info].into_iter().chain(of_orders) {
             assert_eq!(ExtraMembers::parse(&info.to_string()).as_ref(), Some(info), "{}", profile.name);
         }
     }

@@ -44,7 +44,7 @@ async fn a_new_projects_balance_has_every_field_and_nothing_in_it(kit: Arc<Kit>)
     for (project, environment) in [(kit.sandbox().await, "sandbox"), (kit.production().await, "production")] {
         let wanted = json!({
             "project_id": project.id.to_string(), "environment": environment, "currency": "IDR",
-            "available": 0, "pending": 0, "unapplied": 0, "as_of": kit.engine.now().to_string(),
+            "available": 0, "pending": 0, "unapplied": 0, "refunding": 0, "as_of": kit.engine.now().to_string(),
         });
         assert_eq!(project.api.get(PATH).await.expect(200), wanted);
     }

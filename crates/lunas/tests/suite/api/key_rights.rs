@@ -16,8 +16,9 @@ use testkit::{Api, Kit, Reply, TestProject, contract, on_sqlite_alone};
 use crate::support::{
     json::id,
     options::{trusted_proxy, trusted_proxy_and_rate_limit},
-    payments::{pending_qris, total},
+    payments::{paid, pending_qris, total},
     receipts::{held_amount, receipts},
+    refunds::refund,
     refusals::refused,
     routes::{method_and_path, routes},
     samples,
@@ -45,14 +46,16 @@ enum Demand {
 
 const PAYMENTS: Demand = Demand::Right(KeyRight::Payments);
 const HELD_MONEY: Demand = Demand::Right(KeyRight::HeldMoney);
+const REFUNDS: Demand = Demand::Right(KeyRight::Refunds);
 
 /// Every operation, what it demands, and its status when it succeeds.
-const ROWS: [(&str, Demand, u16); 20] = [
+const ROWS: [(&str, Demand, u16); 26] = [
     // Of another key than the caller's.
     ("DELETE /v1/api-keys/{id}", PAYMENTS, 200),
     ("GET /v1/api-keys", Demand::Session, 403),
     ("GET /v1/audit", Demand::Session, 403),
     ("GET /v1/balance", Demand::Nothing, 200),
+    ("GET /v1/banks", Demand::Nothing, 200),
     ("GET /v1/events", Demand::Nothing, 200),
     ("GET /v1/events/{eventID}", Demand::Nothing, 200),
     ("GET /v1/payment-links", Demand::Nothing, 200),
@@ -62,13 +65,18 @@ const ROWS: [(&str, Demand, u16); 20] = [
     ("GET /v1/project", Demand::Session, 403),
     ("GET /v1/receipts", Demand::Nothing, 200),
     ("GET /v1/receipts/{receiptID}", Demand::Nothing, 200),
+    ("GET /v1/refunds", Demand::Nothing, 200),
+    ("GET /v1/refunds/{refundID}", Demand::Nothing, 200),
     ("POST /v1/api-keys", Demand::Session, 403),
     ("POST /v1/payment-links", PAYMENTS, 201),
     ("POST /v1/payment-links/{paymentLinkID}/cancel", PAYMENTS, 200),
     ("POST /v1/payments", PAYMENTS, 201),
+    ("POST /v1/payments/{paymentID}/refunds", REFUNDS, 201),
     ("POST /v1/receipts/{receiptID}/accept", HELD_MONEY, 200),
     ("POST /v1/receipts/{receiptID}/return", HELD_MONEY, 200),
+    ("POST /v1/refunds/{refundID}/cancel", REFUNDS, 200),
     ("POST /v1/sandbox/payments/{paymentID}/simulate", PAYMENTS, 200),
+    ("POST /v1/sandbox/refunds/{refundID}/simulate", REFUNDS, 200),
 ];
 
 #[test]
@@ -116,6 +124,10 @@ struct World {
     event: String,
     /// Money that is held for the payment: to accept and to return.
     receipts: [String; 2],
+    /// Paid, to be given back.
+    sold: String,
+    /// To cancel and to simulate.
+    refunds: [String; 2],
     spare_key: String,
 }
 
@@ -132,7 +144,11 @@ impl World {
         let (spare, _) = kit.engine.create_key(project.id, "spare".to_owned()).await.unwrap();
         // Money may pay a payment only once, so this one is for the simulator.
         let simulated = pending_qris(&project, 15_000).await;
+        let sold = paid(&project, "sold", 50_000).await;
+        let refunds = [refund(&project, &sold, 1_903).await, refund(&project, &sold, 2_903).await];
         World {
+            sold: id(&sold).to_owned(),
+            refunds: refunds.each_ref().map(|refund| id(refund).to_owned()),
             payment: id(&simulated).to_owned(),
             link: id(&link).to_owned(),
             event: id(&events["data"][0]).to_owned(),
@@ -150,6 +166,9 @@ impl World {
             _ if route.contains("/payment-links/") => &self.link,
             _ if route.ends_with("/return") => &self.receipts[1],
             _ if route.contains("/receipts/") => &self.receipts[0],
+            _ if route.ends_with("/refunds") => &self.sold,
+            _ if route.contains("/sandbox/refunds/") => &self.refunds[1],
+            _ if route.contains("/refunds/") => &self.refunds[0],
             _ => &self.payment,
         };
         let (method, path) = method_and_path(route, own_id);
@@ -158,6 +177,8 @@ impl World {
             "POST /v1/payments" => samples::qris(&self.project, 15_000),
             "POST /v1/payment-links" => samples::link(&self.project, 15_000),
             "POST /v1/sandbox/payments/{paymentID}/simulate" => json!({ "outcome": "paid" }),
+            "POST /v1/payments/{paymentID}/refunds" => json!({ "amount": 3_903 }),
+            "POST /v1/sandbox/refunds/{refundID}/simulate" => json!({ "outcome": "succeeded" }),
             _ if route.ends_with("/accept") => json!({ "note": "x", "accept_difference": true }),
             _ if route.ends_with("/return") => json!({ "note": "x" }),
             _ if route.ends_with("/api-keys") => json!({ "name": "mine" }),
@@ -167,12 +188,13 @@ impl World {
     }
 
     /// How much there is of everything that an operation could change.
-    async fn counts(&self, kit: &Kit) -> [i64; 5] {
+    async fn counts(&self, kit: &Kit) -> [i64; 6] {
         let api = &self.project.api;
         let keys = kit.engine.keys(self.project.id).await.unwrap();
         [
             total(api, "/v1/payments?status=pending").await,
             total(api, "/v1/payment-links").await,
+            total(api, "/v1/refunds?status=pending").await,
             total(api, "/v1/events").await,
             i64::try_from(receipts(&self.project, "state=held").await.len()).unwrap(),
             i64::try_from(keys.iter().filter(|key| key.revoked_at.is_none()).count()).unwrap(),
@@ -185,6 +207,7 @@ async fn a_key_does_what_it_has_the_right_to_and_no_more(kit: Arc<Kit>) {
         KeyRights::NONE,
         KeyRights::NONE.with(KeyRight::Payments),
         KeyRights::NONE.with(KeyRight::HeldMoney),
+        KeyRights::NONE.with(KeyRight::Refunds),
         KeyRights::ALL,
     ];
     for rights in sets {

@@ -38,7 +38,7 @@ async fn a_developer_makes_no_key_that_decides_about_money(kit: Arc<Kit>) {
     let path = format!("/v1/receipts/{}/return", held["id"].as_str().unwrap());
     let own = session.request(reqwest::Method::POST, &path).json(&json!({ "note": "x" }));
     session.send(own).await.refused(403, "FORBIDDEN");
-    for rights in [json!(["held-money"]), json!(["payments", "held-money"])] {
+    for rights in [json!(["held-money"]), json!(["refunds"]), json!(["payments", "held-money"])] {
         let reply = session.create_key("", &json!({ "name": "mine", "rights": rights })).await;
         let message = refused(&rights.to_string(), reply, 403, "FORBIDDEN");
         assert_eq!(message, "only owners of the project may create keys with a right over money");
@@ -91,7 +91,7 @@ async fn rights_and_networks_that_break_a_rule_make_no_key(kit: Arc<Kit>) {
     let many: Vec<String> = (0..21).map(|number| format!("10.0.0.{number}")).collect();
     let network = "must be an address or a network, such as 203.0.113.7 or 203.0.113.0/24";
     let rows: [(Value, &str, String); 13] = [
-        (json!({ "rights": ["refunds"] }), "VALIDATION_ERROR", right_rule(0)),
+        (json!({ "rights": ["payouts"] }), "VALIDATION_ERROR", right_rule(0)),
         (json!({ "rights": ["payments", "Payments"] }), "VALIDATION_ERROR", right_rule(1)),
         (json!({ "rights": [""] }), "VALIDATION_ERROR", right_rule(0)),
         (
@@ -126,7 +126,7 @@ async fn rights_and_networks_that_break_a_rule_make_no_key(kit: Arc<Kit>) {
 }
 
 fn right_rule(index: usize) -> String {
-    format!("`rights[{index}]` must be one of `payments`, `held-money`")
+    format!("`rights[{index}]` must be one of `payments`, `held-money`, `refunds`")
 }
 
 async fn of_many_keys_made_at_once_no_more_than_a_hundred_are_active(kit: Arc<Kit>) {
@@ -168,7 +168,7 @@ async fn the_audit_log_says_what_a_new_key_may_do(kit: Arc<Kit>) {
     let wanted = [
         "Baca (read only)",
         "Kasir (1) (payments, held-money; 203.0.113.0/24, 10.0.0.1/32)",
-        "first (payments, held-money)",
+        "first (payments, held-money, refunds)",
     ];
     assert_eq!(details, wanted);
     let page = person.open(&format!("/dashboard/{}/audit", project.id)).await;

@@ -183,6 +183,9 @@ fn answers_have_exactly_the_described_members_and_requests_may_have_more() {
             "Simulate",
             "AcceptReceipt",
             "ReturnReceipt",
+            "CreateRefund",
+            "GivenDestination",
+            "SimulateRefund",
         ]
         .contains(&name.as_str());
         // Merchants name the members of metadata.
@@ -214,7 +217,7 @@ fn reply(status: u16, json: Value) -> Reply {
 fn an_answer_that_the_document_does_not_describe_fails_its_test() {
     let balance = json!({
         "project_id": "prj_01kzdq3f5ve8x9m2r7t4w6y8za", "environment": "sandbox", "currency": "IDR",
-        "available": 0, "pending": 0, "unapplied": 0, "as_of": "2026-11-14T09:30:00.000Z",
+        "available": 0, "pending": 0, "unapplied": 0, "refunding": 0, "as_of": "2026-11-14T09:30:00.000Z",
     });
     let check = |method: &Method, path: &str, reply: &Reply| contract().check(method, path, None, reply);
     let spoilt = |member: &str, value: Value| {

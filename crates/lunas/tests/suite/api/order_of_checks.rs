@@ -15,7 +15,9 @@ use testkit::{Api, Kit, TestProject, on_every_database, on_sqlite_alone};
 use crate::support::{
     json::id,
     options::rate_limit,
+    payments::{paid, total},
     receipts::held_amount,
+    refunds::{ask_for_refund, refund},
     refusals::refused,
     routes::{altered, method_and_path, routes},
     samples,
@@ -80,14 +82,17 @@ const EMPTY_NOTE: Answer = (Check::Fields, 400, "VALIDATION_ERROR", "`note`");
 const BAD_OUTCOME: Answer = (Check::Fields, 400, "VALIDATION_ERROR", "`outcome`");
 const BAD_PAGE: Answer = (Check::Fields, 400, "VALIDATION_ERROR", "`page`");
 const BAD_AT: Answer = (Check::Fields, 400, "VALIDATION_ERROR", "`at`");
+const BAD_REFUND: Answer = (Check::Fields, 400, "VALIDATION_ERROR", "`amount`");
+const NUMBER_OUTCOME: Answer = (Check::Shape, 400, "INVALID_REQUEST", "`outcome`");
 const MISSING: Answer = (Check::Work, 404, "RESOURCE_NOT_FOUND", "");
 
 #[rustfmt::skip]
-const ROWS: [Row; 20] = [
+const ROWS: [Row; 26] = [
     Row { route: "DELETE /v1/api-keys/{id}", answers: &[MISSING], success: 200 },
     Row { route: "GET /v1/api-keys", answers: &[FORBIDDEN], success: 0 },
     Row { route: "GET /v1/audit", answers: &[FORBIDDEN], success: 0 },
     Row { route: "GET /v1/balance", answers: &[UNAVAILABLE, BAD_AT], success: 200 },
+    Row { route: "GET /v1/banks", answers: &[UNAVAILABLE, BAD_PAGE], success: 200 },
     Row { route: "GET /v1/events", answers: &[UNAVAILABLE, BAD_PAGE], success: 200 },
     Row { route: "GET /v1/events/{eventID}", answers: &[UNAVAILABLE, MISSING], success: 200 },
     Row { route: "GET /v1/payment-links", answers: &[UNAVAILABLE, BAD_PAGE], success: 200 },
@@ -97,6 +102,8 @@ const ROWS: [Row; 20] = [
     Row { route: "GET /v1/project", answers: &[FORBIDDEN], success: 0 },
     Row { route: "GET /v1/receipts", answers: &[UNAVAILABLE, BAD_PAGE], success: 200 },
     Row { route: "GET /v1/receipts/{receiptID}", answers: &[UNAVAILABLE, MISSING], success: 200 },
+    Row { route: "GET /v1/refunds", answers: &[UNAVAILABLE, BAD_PAGE], success: 200 },
+    Row { route: "GET /v1/refunds/{refundID}", answers: &[UNAVAILABLE, MISSING], success: 200 },
     Row { route: "POST /v1/api-keys", answers: &[FORBIDDEN], success: 0 },
     Row {
         route: "POST /v1/payment-links",
@@ -110,6 +117,11 @@ const ROWS: [Row; 20] = [
         success: 201,
     },
     Row {
+        route: "POST /v1/payments/{paymentID}/refunds",
+        answers: &[UNAVAILABLE, KEY_REQUIRED, NOT_JSON, TEXT_AMOUNT, CONFLICT, BAD_REFUND, MISSING],
+        success: 201,
+    },
+    Row {
         route: "POST /v1/receipts/{receiptID}/accept",
         answers: &[UNAVAILABLE, NOT_JSON, NUMBER_NOTE, EMPTY_NOTE, MISSING],
         success: 200,
@@ -119,9 +131,15 @@ const ROWS: [Row; 20] = [
         answers: &[UNAVAILABLE, NOT_JSON, NUMBER_NOTE, EMPTY_NOTE, MISSING],
         success: 200,
     },
+    Row { route: "POST /v1/refunds/{refundID}/cancel", answers: &[UNAVAILABLE, MISSING], success: 200 },
     Row {
         route: "POST /v1/sandbox/payments/{paymentID}/simulate",
         answers: &[FORBIDDEN, UNAVAILABLE, NOT_JSON, TEXT_AMOUNT, BAD_OUTCOME, MISSING],
+        success: 200,
+    },
+    Row {
+        route: "POST /v1/sandbox/refunds/{refundID}/simulate",
+        answers: &[FORBIDDEN, UNAVAILABLE, NOT_JSON, NUMBER_OUTCOME, BAD_OUTCOME, MISSING],
         success: 200,
     },
 ];
@@ -137,6 +155,10 @@ struct Projects {
     event: String,
     /// Money that is held for the payment.
     receipts: [String; 2],
+    /// Paid, to be given back.
+    sold: String,
+    /// To cancel and to simulate.
+    refunds: [String; 2],
     spare_key: String,
 }
 
@@ -157,11 +179,14 @@ impl Projects {
             link: nothing(),
             event: nothing(),
             receipts: [nothing(), nothing()],
+            sold: nothing(),
+            refunds: [nothing(), nothing()],
             spare_key: nothing(),
         }
     }
 
-    /// With a payment, money held for it, a link and an event, and the Idempotency-Key `used` used on both endpoints that take one.
+    /// With a payment, money held for it, a paid payment and refunds of it, a link and an event, and the Idempotency-Key `used` used on
+    /// all endpoints that take one.
     async fn with_resources(kit: &Kit) -> Projects {
         let mut world = Projects::without_resources(kit).await;
         let api = &world.usable.api;
@@ -174,6 +199,11 @@ impl Projects {
         let less = held_amount(&world.usable, &payment, 14_000).await;
         let more = held_amount(&world.usable, &payment, 16_000).await;
         let (spare, _) = kit.engine.create_key(world.inactive.id, "spare".to_owned()).await.unwrap();
+        let sold = paid(&world.usable, "sold", 50_000).await;
+        let used = ask_for_refund(api, id(&sold), "used", &json!({ "amount": 1_903 })).await.expect(201);
+        let refunds = [used, refund(&world.usable, &sold, 2_903).await];
+        world.sold = id(&sold).to_owned();
+        world.refunds = refunds.each_ref().map(|refund| id(refund).to_owned());
         world.payment = id(&payment).to_owned();
         world.link = id(&link).to_owned();
         world.event = id(&event["data"][0]).to_owned();
@@ -206,7 +236,7 @@ impl Projects {
 
     fn caller(&self, route: &str, from: Check) -> &TestProject {
         match route {
-            "POST /v1/sandbox/payments/{paymentID}/simulate" if from <= Check::Permission => &self.unapproved,
+            _ if route.contains("/sandbox/") && from <= Check::Permission => &self.unapproved,
             // Revoking must always be possible.
             "DELETE /v1/api-keys/{id}" => &self.inactive,
             _ if from <= Check::Project => &self.inactive,
@@ -221,6 +251,9 @@ impl Projects {
             _ if route.contains("/payment-links/") => &self.link,
             _ if route.ends_with("/return") => &self.receipts[1],
             _ if route.contains("/receipts/") => &self.receipts[0],
+            _ if route.ends_with("/refunds") => &self.sold,
+            _ if route.contains("/sandbox/refunds/") => &self.refunds[1],
+            _ if route.contains("/refunds/") => &self.refunds[0],
             _ => &self.payment,
         }
     }
@@ -230,6 +263,8 @@ impl Projects {
             "POST /v1/payments" => samples::qris(&self.usable, 15_000),
             "POST /v1/payment-links" => samples::link(&self.usable, 15_000),
             "POST /v1/sandbox/payments/{paymentID}/simulate" => json!({ "outcome": "paid" }),
+            "POST /v1/payments/{paymentID}/refunds" => json!({ "amount": 3_903 }),
+            "POST /v1/sandbox/refunds/{refundID}/simulate" => json!({ "outcome": "succeeded" }),
             "POST /v1/receipts/{receiptID}/accept" => json!({ "note": "x", "accept_difference": true }),
             "POST /v1/receipts/{receiptID}/return" => json!({ "note": "x" }),
             _ => return None,
@@ -248,7 +283,10 @@ impl Projects {
         if from <= Check::Fields && body["outcome"].is_string() {
             body["outcome"] = json!("lost");
         } else if from <= Check::Fields {
-            body["amount"] = json!(1);
+            body["amount"] = json!(if route.ends_with("/refunds") { 0 } else { 1 });
+        }
+        if from <= Check::Shape && route.contains("/sandbox/refunds/") {
+            body["outcome"] = json!(1);
         }
         if from <= Check::ProjectIdForeign && body["project_id"].is_string() {
             body["project_id"] = json!(self.inactive.id.to_string());
@@ -265,10 +303,12 @@ impl Projects {
 
 fn idempotency_key(route: &str, from: Check) -> Option<String> {
     match route {
-        "POST /v1/payments" if from <= Check::IdempotencyKey => None,
         "POST /v1/payment-links" if from <= Check::IdempotencyKey => Some("x".repeat(256)),
-        "POST /v1/payments" | "POST /v1/payment-links" if from <= Check::IdempotencyUse => Some("used".to_owned()),
-        "POST /v1/payments" | "POST /v1/payment-links" => Some("unused".to_owned()),
+        "POST /v1/payments" | "POST /v1/payment-links" | "POST /v1/payments/{paymentID}/refunds" => match from {
+            _ if from <= Check::IdempotencyKey => None,
+            _ if from <= Check::IdempotencyUse => Some("used".to_owned()),
+            _ => Some("unused".to_owned()),
+        },
         _ => None,
     }
 }
@@ -315,9 +355,10 @@ async fn the_first_check_that_fails_answers_even_when_later_ones_would_fail_too(
         }
     }
     let api = &world.usable.api;
-    assert_eq!(api.get("/v1/payments").await.expect(200)["pagination"]["total_items"], 1);
-    assert_eq!(api.get("/v1/payment-links").await.expect(200)["pagination"]["total_items"], 1);
-    assert_eq!(api.get("/v1/events").await.expect(200)["pagination"]["total_items"], 1);
+    for (path, count) in [("payments", 2), ("payment-links", 1), ("refunds", 2), ("events", 2)] {
+        assert_eq!(total(api, &format!("/v1/{path}")).await, count, "{path}");
+    }
+    assert_eq!(total(api, "/v1/refunds?status=pending").await, 2);
     assert_eq!(api.get(&format!("/v1/payments/{}", world.payment)).await.expect(200)["status"], "pending");
 }
 

@@ -58,6 +58,7 @@ async fn a_new_qris_payment_is_pending_and_has_every_field_of_the_long_form(kit:
         "fee_bearer": "merchant",
         "fee_amount": 105,
         "merchant_net": 14_895,
+        "refunded_amount": 0,
         "status": "pending",
         "checkout_url": format!("http://{}/pay/{}", kit.address, text(&payment, "id")),
         "payment_method": { "type": "qris" },

@@ -75,7 +75,7 @@ async fn accepted_money_pays_its_payment_and_settles(kit: Arc<Kit>) {
     let mut whole = held.clone();
     whole["state"] = json!("accepted");
     whole["decision"] = json!({
-        "payment_id": id(&payment), "difference": 0, "note": NOTE, "decided_by": project.key_id.to_string(),
+        "payment_id": id(&payment), "difference": 0, "refund_id": null, "note": NOTE, "decided_by": project.key_id.to_string(),
         "decided_at": kit.engine.now().to_string(),
     });
     assert_eq!(accepted, whole);
@@ -176,7 +176,7 @@ async fn returned_money_leaves_the_books_and_changes_no_payment(kit: Arc<Kit>) {
     let before = fetch(&project, &payment).await;
     let returned = decide(&project, &held, "return", &json!({ "note": NOTE })).await.expect(200);
     let decision = json!({
-        "payment_id": null, "difference": null, "note": NOTE, "decided_by": project.key_id.to_string(),
+        "payment_id": null, "difference": null, "refund_id": null, "note": NOTE, "decided_by": project.key_id.to_string(),
         "decided_at": kit.engine.now().to_string(),
     });
     assert_eq!((text(&returned, "state"), &returned["decision"]), ("returned", &decision));

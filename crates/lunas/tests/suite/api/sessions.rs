@@ -28,7 +28,7 @@ use crate::support::{
 on_every_database![when_sessions_cannot_be_looked_up_authentication_is_unavailable_and_nobody_is_let_in];
 
 on_sqlite_alone![
-    a_session_opens_keys_project_events_and_receipts_and_every_other_route_still_demands_a_key,
+    a_session_opens_keys_project_events_receipts_and_refunds_and_every_other_route_still_demands_a_key,
     where_authorization_is_sent_the_key_decides_and_the_session_is_not_looked_at,
     viewers_read_and_developers_and_owners_make_keys_too,
     a_cashiers_session_opens_no_route,
@@ -43,7 +43,7 @@ on_sqlite_alone![
 
 const UNKNOWN: &str = "prj_01kzdq3f5ve8x9m2r7t4w6y8za";
 /// The routes that take a session, and the status that an owner gets.
-const OPEN: [(&str, u16); 10] = [
+const OPEN: [(&str, u16); 12] = [
     ("GET /v1/api-keys", 200),
     ("GET /v1/audit", 200),
     ("GET /v1/events", 200),
@@ -52,6 +52,8 @@ const OPEN: [(&str, u16); 10] = [
     ("GET /v1/receipts", 200),
     // The id of an event is the id of no receipt.
     ("GET /v1/receipts/{receiptID}", 404),
+    ("GET /v1/refunds", 200),
+    ("GET /v1/refunds/{refundID}", 404),
     ("POST /v1/api-keys", 201),
     ("POST /v1/receipts/{receiptID}/accept", 404),
     ("POST /v1/receipts/{receiptID}/return", 404),
@@ -98,7 +100,9 @@ pub(crate) async fn event_of(kit: &Kit, project: &TestProject) -> String {
     id(&project.api.get("/v1/events").await.expect(200)["data"][0]).to_owned()
 }
 
-async fn a_session_opens_keys_project_events_and_receipts_and_every_other_route_still_demands_a_key(kit: Arc<Kit>) {
+async fn a_session_opens_keys_project_events_receipts_and_refunds_and_every_other_route_still_demands_a_key(
+    kit: Arc<Kit>,
+) {
     let project = kit.sandbox().await;
     let event = event_of(&kit, &project).await;
     let session = Session::member(&kit, &project, Role::Owner).await;

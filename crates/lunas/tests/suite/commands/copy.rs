@@ -3,88 +3,26 @@
 use std::{fs, sync::Arc};
 
 use domain::{
+    language::Language,
     method::Method,
     payment::{Checkout, Customer},
 };
-use engine::{Attempt, Engine, SecretKey, Settings, SignIn, SystemClock, Whereabouts};
+use engine::{Attempt, Engine, NoticeSettings, SecretKey, Settings, SignIn, SystemClock, Visit, Whereabouts};
 use rusqlite::{Connection, types::ValueRef};
 use serde_json::{Map, Value, json};
 use store::Store;
 use testkit::{Answer, Api, Cluster, Program, Ran, Receiver, Running};
 
-use super::copy_rows::{LETTERS, LOGOS};
+use super::{
+    copy_rows::{LETTERS, LOGOS, refunds},
+    tables::TABLES,
+};
 use crate::support::{
     commands::{dev_at_fixed_url, program, secret_key},
     json::id,
     short_ids::{id_of, short},
     wait::until,
 };
-
-pub(super) const TABLES: [&str; 63] = [
-    "installation",
-    "users",
-    "projects",
-    "members",
-    "sessions",
-    "invites",
-    "sign_ins",
-    "known_addresses",
-    "forms",
-    "second_factors",
-    "recovery_codes",
-    "reset_requests",
-    "password_resets",
-    "audit",
-    "audit_heads",
-    "allowed_origins",
-    "extra_events",
-    "logos",
-    "api_keys",
-    "key_uses",
-    "links",
-    "payments",
-    "payment_marks",
-    "payment_sums",
-    "checkouts",
-    "link_attempts",
-    "views",
-    "idempotency",
-    "receipts",
-    "notices",
-    "postings",
-    "entries",
-    "balance_checkpoints",
-    "volumes",
-    "events",
-    "deliveries",
-    "attempts",
-    "bank_accounts",
-    "bank_settings",
-    "bank_credentials",
-    "bank_assignments",
-    "bank_numbers",
-    "bank_requests",
-    "bank_calls",
-    "strays",
-    "stray_entries",
-    "openings",
-    "sales",
-    "opening_attempts",
-    "bank_codes",
-    "bank_jobs",
-    "bank_sends",
-    "bank_money",
-    "bank_serials",
-    "bank_reconciliations",
-    "bank_comparisons",
-    "bank_differences",
-    "bank_undecided",
-    "letters",
-    "letter_choices",
-    "letter_refusals",
-    "receipt_letters",
-    "letter_alerts",
-];
 
 fn copy(program: &Program, from: &str, to: &str) -> Ran {
     program.run(&["copy", "--from", from, "--to", to, "--json"])
@@ -176,6 +114,7 @@ pub(super) async fn fill_every_table(program: &Program) -> Installation {
     file.execute_batch(LETTERS).unwrap();
     file.execute_batch(&banks(&account)).unwrap();
     file.execute_batch(&codes(&account)).unwrap();
+    file.execute_batch(&refunds(&account)).unwrap();
     Installation { payment: paid, link }
 }
 
@@ -253,8 +192,22 @@ async fn add_factor(program: &Program, engine: &Engine) {
     let signed_in = engine.sign_in(email, password.into(), &Whereabouts::default()).await.unwrap();
     let SignIn::Done(session) = signed_in else { panic!("the password is right, and there is no factor yet") };
     let visit = engine.visit(&session.token, String::new(), true).await.unwrap().unwrap();
+    set_notices(engine, &visit, kept["project_id"].as_str().unwrap()).await;
     let secret = engine.new_factor_secret(&visit, "form").await.unwrap();
     engine.add_factor(&visit, "form", &secret.code(engine.now())).await.unwrap();
+}
+
+/// The owner sets where notices go, and replaces the secret that signs them.
+async fn set_notices(engine: &Engine, visit: &Visit, project: &str) {
+    let desk = engine.desk(visit, project.parse().unwrap()).await.unwrap();
+    let settings = NoticeSettings {
+        url: "https://93.184.216.34/notices".to_owned(),
+        language: Language::English,
+        sends_receipts: true,
+        summary: None,
+    };
+    desk.set_notice_target(settings).await.unwrap().unwrap();
+    desk.rotate_notice_secret(false).await.unwrap();
 }
 
 /// Every row of a table of the file, as PostgreSQL would write it in JSON.

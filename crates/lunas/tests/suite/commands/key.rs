@@ -17,7 +17,12 @@ fn a_key_has_the_rights_and_networks_that_the_command_names() {
         ("usual", &[], json!(["payments"]), json!([])),
         ("reader", &["--rights", "none"], json!([]), json!([])),
         ("money", &["--rights", "held-money"], json!(["held-money"]), json!([])),
-        ("all", &["--rights", "held-money, payments"], json!(["payments", "held-money"]), json!([])),
+        (
+            "all",
+            &["--rights", "refunds, held-money, payments"],
+            json!(["payments", "held-money", "refunds"]),
+            json!([]),
+        ),
         (
             "office",
             &["--networks", "203.0.113.7, 10.0.0.0/8"],
@@ -35,7 +40,7 @@ fn a_key_has_the_rights_and_networks_that_the_command_names() {
     }
     let shown = program.run(&list).stdout;
     for (name, rights, networks) in [
-        (" dev ", "payments, held-money", "everywhere"),
+        (" dev ", "payments, held-money, refunds", "everywhere"),
         (" reader ", "read only", "everywhere"),
         (" office ", "payments ", "203.0.113.7/32, 10.0.0.0/8"),
     ] {
@@ -50,7 +55,7 @@ fn wrong_rights_and_networks_exit_2_and_create_no_key() {
     let running = program.dev();
     let (project, database) = (running.said("project_id"), program.database());
     for (more, said) in [
-        (["--rights", "refunds"], "must be one of `payments`, `held-money`, or none alone"),
+        (["--rights", "payouts"], "must be one of `payments`, `held-money`, `refunds`, or none alone"),
         (["--rights", "none,payments"], "or none alone"),
         (["--rights", ""], "or none alone"),
         (["--networks", "10.0.0.1,shop.example"], "`shop.example` must be an address or a network"),

@@ -136,7 +136,9 @@ async fn only_a_rehearsal_serves_the_screens_of_the_bank() {
     let program = program();
     let rehearsal = rehearse(&program);
     let visitor = Customer::at(rehearsal.address());
-    for (path, status) in [("/bank", 200), ("/bank/", 200), ("/bank/bank.css", 200), ("/bank/other", 404)] {
+    for (path, status) in
+        [("/bank", 200), ("/bank/", 200), ("/bank/money", 200), ("/bank/bank.css", 200), ("/bank/other", 404)]
+    {
         assert_eq!(visitor.open(path).await.status, status, "{path}");
     }
     assert_eq!(rehearsal.terminate(), Some(0));
@@ -145,7 +147,7 @@ async fn only_a_rehearsal_serves_the_screens_of_the_bank() {
     let serving = served.serve(&secret_key());
     for running in [&plain, &serving] {
         let visitor = Customer::at(running.address());
-        for path in ["/bank", "/bank/", "/bank/bank.css"] {
+        for path in ["/bank", "/bank/", "/bank/money", "/bank/bank.css"] {
             assert_eq!(visitor.open(path).await.status, 404, "{path}");
         }
         assert_eq!(visitor.post("/bank/visits", &[("number", "700141")]).await.status, 404);

@@ -71,6 +71,7 @@ async fn serve_logs_each_request_as_one_line_of_json_and_no_secret() {
     let token = "0123456789abcdef".repeat(4);
     let invited = Customer::at(running.address()).open(&format!("/dashboard/invite/{token}")).await;
     let reset = Customer::at(running.address()).open(&format!("/dashboard/reset/{token}")).await;
+    let claimed = Customer::at(running.address()).open(&format!("/r/{token}/status")).await;
     let revoked = api.delete(&format!("/v1/api-keys/{key_id}")).await;
     let answers = [
         ("POST", "/v1/payments", created, 201),
@@ -84,6 +85,7 @@ async fn serve_logs_each_request_as_one_line_of_json_and_no_secret() {
         ("GET", "/readyz", ready, 200),
         ("GET", "/dashboard/invite/", invited, 404),
         ("GET", "/dashboard/reset/", reset, 404),
+        ("GET", "/r/", claimed, 404),
         ("DELETE", &format!("/v1/api-keys/{key_id}"), revoked, 200),
     ];
     let lines = requests(&running);

@@ -95,6 +95,32 @@ fn without_a_secret_key_it_does_not_start() {
 }
 
 #[test]
+fn a_notice_url_that_is_not_safe_does_not_start() {
+    let (program, key) = (program(), secret_key());
+    let (secret, short) = ("quiet ".repeat(6), "quiet ".repeat(5));
+    let fine = "https://93.184.216.34/notices";
+    for (url, secret, reason) in [
+        (
+            "http://93.184.216.34/notices",
+            Some(&secret),
+            "LUNAS_NOTICE_URL is refused: the URL must start with https://",
+        ),
+        ("https://10.0.0.7/notices", Some(&secret), "LUNAS_NOTICE_URL is refused: 10.0.0.7 is a private address"),
+        ("https://localhost/notices", Some(&secret), "LUNAS_NOTICE_URL is refused: localhost means the server itself"),
+        (fine, None, "LUNAS_NOTICE_SECRET is not set"),
+        (fine, Some(&short), "LUNAS_NOTICE_SECRET has fewer than 32 characters"),
+    ] {
+        let mut command = program.served(&["serve"], &key);
+        command.env("LUNAS_NOTICE_URL", url);
+        if let Some(secret) = secret {
+            command.env("LUNAS_NOTICE_SECRET", secret);
+        }
+        refuses(command, &[reason]);
+    }
+    assert!(!program.directory.path().join("served.db").exists());
+}
+
+#[test]
 fn public_addresses_that_are_not_https_do_not_start() {
     let program = program();
     let key = secret_key();

@@ -27,7 +27,8 @@ on_sqlite_alone![
     every_member_and_nobody_else_gets_the_file_for_accounting,
 ];
 
-const HEAD: &str = "date,posting,kind,payment_id,reference,clearing,pending,available,fees,unapplied";
+const HEAD: &str =
+    "date,posting,kind,payment_id,reference,clearing,pending,available,fees,unapplied,refunding,refunded";
 
 async fn owner(kit: &Kit, project: &TestProject) -> Person {
     Person::member(kit, project.id, Role::Owner, &format!("owner@{}.example", project.id)).await
@@ -71,14 +72,15 @@ async fn every_posting_is_one_line_and_the_columns_add_up_to_the_balances(kit: A
     let lines = lines(&person, &project, "").await;
     let (first, second) = ("2026-11-14T16:30:00+07:00", "2026-11-15T16:30:00+07:00");
     assert_eq!(lines.len(), 4, "{lines:#?}");
-    assert_eq!(lines[0], format!("{first},paid:{settled},paid,{settled},order-1,-100000,99300,0,700,0"));
-    assert_eq!(lines[1], format!("{second},paid:{twice},paid,{twice},order-1,-50000,46000,0,4000,0"));
-    assert_eq!(lines[2], format!("{second},settled:{settled},settled,{settled},order-1,0,-99300,99300,0,0"));
-    let held = format!("{second},unapplied:sandbox:{}:second,unapplied,{twice},order-1,-50000,0,0,0,50000", project.id);
+    assert_eq!(lines[0], format!("{first},paid:{settled},paid,{settled},order-1,-100000,99300,0,700,0,0,0"));
+    assert_eq!(lines[1], format!("{second},paid:{twice},paid,{twice},order-1,-50000,46000,0,4000,0,0,0"));
+    assert_eq!(lines[2], format!("{second},settled:{settled},settled,{settled},order-1,0,-99300,99300,0,0,0,0"));
+    let held =
+        format!("{second},unapplied:sandbox:{}:second,unapplied,{twice},order-1,-50000,0,0,0,50000,0,0", project.id);
     assert_eq!(lines[3], held);
 
     let cell = |line: &String, index: usize| line.split(',').nth(index).unwrap().parse::<i64>().unwrap();
-    let sums: Vec<i64> = (5..10).map(|index| lines.iter().map(|line| cell(line, index)).sum()).collect();
+    let sums: Vec<i64> = (5..12).map(|index| lines.iter().map(|line| cell(line, index)).sum()).collect();
     assert_eq!(sums[1], balance(&project, "pending").await);
     assert_eq!(sums[2], balance(&project, "available").await);
     assert_eq!(sums[4], unapplied(&project).await);
@@ -163,6 +165,6 @@ async fn a_long_file_for_accounting_has_every_posting_once(kit: Arc<Kit>) {
     let lines = lines(&owner(&kit, &project).await, &project, "").await;
     let postings: BTreeSet<&str> = lines.iter().filter_map(|line| line.split(',').nth(1)).collect();
     assert_eq!((lines.len(), postings.len()), (1_203, 1_203));
-    let held: i64 = lines.iter().map(|line| line.rsplit(',').next().unwrap().parse::<i64>().unwrap()).sum();
+    let held: i64 = lines.iter().map(|line| line.split(',').nth(9).unwrap().parse::<i64>().unwrap()).sum();
     assert_eq!(held, unapplied(&project).await);
 }

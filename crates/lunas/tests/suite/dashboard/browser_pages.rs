@@ -6,7 +6,7 @@ use serde_json::json;
 use testkit::{Browser, Kit, Look, Theme, on_sqlite};
 
 use crate::{
-    dashboard::routes,
+    dashboard::routes_table,
     support::{
         dashboard_browser::{BusyProject, LONG, at, enter},
         json::text,
@@ -16,11 +16,13 @@ use crate::{
 };
 
 /// Addresses that are no pages: an event stream, a part of a page, a picture, a file.
-const NO_PAGES: [&str; 8] = [
+const NO_PAGES: [&str; 10] = [
     "/live",
     "/links/fees",
     "/qr.png",
     "/payments.csv",
+    "/refunds.csv",
+    "/batch.csv",
     "/audit.csv",
     "/audit.jsonl",
     "/{sale}/status",
@@ -106,7 +108,7 @@ async fn check_all(browser: &Browser, kit: &Kit, pages: &[(String, &str)]) {
 }
 
 /// The pages of a project that need no id in their address.
-const SECTIONS: [&str; 14] = [
+const SECTIONS: [&str; 16] = [
     "",
     "/payments",
     "/links",
@@ -119,6 +121,8 @@ const SECTIONS: [&str; 14] = [
     "/settings",
     "/settings/members",
     "/settings/roles",
+    "/refunds",
+    "/settings/refunds",
     "/audit",
     "/search",
 ];
@@ -129,7 +133,7 @@ async fn every_page_of_a_busy_project_is_accessible_on_every_screen() {
         let world = BusyProject::new(&kit).await;
         let browser = Browser::open(Look::phone()).await;
         enter(&browser, &kit, world.owner.email.as_str(), "/dashboard").await;
-        let pages = routes::opened().into_iter().filter(|path| !NO_PAGES.iter().any(|end| path.ends_with(end)));
+        let pages = routes_table::opened().into_iter().filter(|path| !NO_PAGES.iter().any(|end| path.ends_with(end)));
         let pages: Vec<(String, &str)> = pages.map(|path| (world.path(path), OPEN_ALL)).collect();
         assert!(pages.len() > 40 && !pages.iter().any(|(path, _)| path.contains('{')), "{pages:?}");
         check_all(&browser, &kit, &pages).await;

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use domain::access::Role;
 use testkit::{Kit, on_sqlite_alone};
 
-use super::routes::{For, SampleProject, said, table};
+use super::{
+    routes::{SampleProject, said},
+    routes_table::{For, table},
+};
 use crate::support::{
     counter::{counter, sell},
     customer::is_page,

@@ -282,12 +282,12 @@ async fn a_file_has_every_payment_that_is_asked_for_once(kit: Arc<Kit>) {
     let file = person.open(&format!("{path}?method=virtual_account:bca&separator=semicolon")).await;
     let lines = cells(&file, ';');
     let head = "id;reference;status;method;bank;amount;fee;net;created_at;paid_at;expires_at;customer_name;\
-                customer_email;customer_phone;link_id;settled_at;metadata;quantity;received";
+                customer_email;customer_phone;link_id;settled_at;metadata;quantity;received;refunded";
     assert_eq!(lines[0].join(";"), head);
     let at = "2026-11-14T16:30:00+07:00";
     let wanted = [text(&bca, "id"), "va", "paid", "virtual_account", "bca", "20000", "4000", "16000", at, at];
     assert_eq!((lines.len(), &lines[1][..10]), (2, &wanted.map(str::to_owned)[..]));
-    assert_eq!(&lines[1][11..], ["", "", "", "", "", "\"{\"\"order\"\":\"\"7\"\"}\"", "", "20000"]);
+    assert_eq!(&lines[1][11..], ["", "", "", "", "", "\"{\"\"order\"\":\"\"7\"\"}\"", "", "20000", "0"]);
     kit.clock.advance(Duration::from_hours(48));
     kit.engine.settle_due().await.unwrap();
     let person = Person::signed_in(&kit, person.user).await;

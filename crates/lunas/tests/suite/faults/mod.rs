@@ -7,6 +7,7 @@ mod fair_scans;
 mod full_disk;
 mod killed_nodes;
 mod letters;
+mod notices;
 mod postgres_outages;
 mod sign_in_flood;
 mod standby_away;

@@ -7,7 +7,9 @@ use domain::{
     id::{ENTROPY_BYTES, LetterId, ProjectId, mint},
     language::Language,
     letter::LetterKind,
-    letter_queue::{HELD_BACK, LetterState, OF_PROJECT_MOST, QueuedLetter, TO_ADDRESS_MOST, WAITING_FOR_ADDRESS_MOST},
+    letter_queue::{
+        Channel, HELD_BACK, LetterState, OF_PROJECT_MOST, QueuedLetter, TO_ADDRESS_MOST, WAITING_FOR_ADDRESS_MOST,
+    },
     time::HOUR,
     user::{Email, User, UserState},
 };
@@ -80,6 +82,7 @@ fn sent(kit: &Kit, project: ProjectId, number: u32) -> [LetterWrite; 3] {
     let new = NewLetter {
         id,
         kind: LetterKind::Receipt,
+        channel: Channel::Mail,
         project_id: Some(project),
         user_id: None,
         address: vec![1],
@@ -93,6 +96,7 @@ fn sent(kit: &Kit, project: ProjectId, number: u32) -> [LetterWrite; 3] {
     let letter = QueuedLetter {
         id,
         kind: LetterKind::Receipt,
+        channel: Channel::Mail,
         project_id: Some(project),
         user_id: None,
         recipient,

@@ -6,5 +6,7 @@ mod causes;
 mod choices;
 mod commands;
 mod foreign_server;
+mod notice_settings;
+mod notices;
 mod sending;
 mod summaries;

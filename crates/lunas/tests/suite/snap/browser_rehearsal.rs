@@ -75,3 +75,25 @@ async fn a_newcomer_scans_a_qris_at_the_bank_and_the_checkout_turns_to_paid_by_i
     assert!(customer.text("main").await.contains("Rp25.000"));
     assert_eq!(customer.console_errors().await, [""; 0]);
 }
+
+#[tokio::test]
+async fn a_newcomer_sees_the_accounts_at_the_bank_and_brings_money_in() {
+    let program = program();
+    let running = rehearse(&program);
+    let teller = Browser::open(Look::phone()).await;
+    teller.goto(running.said("bank_url")).await;
+    teller.check_page().await;
+    teller.click("a[href$='/bank/money']").await;
+    teller.wait_for_text("h1", "Accounts and transfers").await;
+    teller.wait_for_text("main", "REHEARSAL SHOP").await;
+    teller.check_page().await;
+    teller.click("a[href$='/014/1234567890']").await;
+    teller.wait_for_text("h1", "BUDI SANTOSO").await;
+    teller.fill("input[name=amount]", "25000").await;
+    teller.click("button[value=deposit]").await;
+    teller.wait_for_text(".amount", "Rp25.000").await;
+    teller.check_page().await;
+    teller.look_with(Look::phone().dark()).await;
+    teller.check_colours().await;
+    assert_eq!(teller.console_errors().await, [""; 0]);
+}

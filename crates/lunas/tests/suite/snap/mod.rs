@@ -24,6 +24,8 @@ mod paid_twice;
 mod races;
 mod rate;
 mod reconcile;
+mod refund_crashes;
+mod refunds_sent;
 mod repeats;
 mod reused_ids;
 mod roads;

@@ -31,6 +31,7 @@ use crate::support::{
     links::{attempt, cancel_link, create_link},
     payments::{create, events_of, pending_qris, report, simulate, simulate_paid},
     people::{PASSWORD, Person, desk, make},
+    refund_pages::batched,
     samples, webhooks,
 };
 
@@ -106,6 +107,8 @@ impl BusyProject {
         let person = Person::signed_in(kit, owner.clone()).await;
         names.push(("{sale}", sell(&person, &project, "15000").await));
         names.extend(banks(kit, waiting).await);
+        let (refund, batch) = batched(kit, &person, &project, &paid).await;
+        names.extend([("{refund}", refund), ("{batch}", batch)]);
         names.push(("{receipt}", undecided[0].clone()));
         // It is valid for half an hour, so it is made last.
         names.push(("{reset}", kit.engine.make_reset_link(&owner).await.unwrap().token.reveal()));

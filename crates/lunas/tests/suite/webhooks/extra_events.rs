@@ -127,7 +127,7 @@ async fn a_project_that_does_not_ask_gets_no_extra_event(kit: Arc<Kit>) {
 }
 
 async fn a_project_gets_only_the_kinds_that_it_asks_for_and_none_of_another_projects(kit: Arc<Kit>) {
-    for kind in EventKind::EXTRA {
+    for kind in [EventKind::PaymentExpired, EventKind::PaymentCancelled, EventKind::PaymentHeld] {
         let (project, other) = (kit.sandbox().await, kit.sandbox().await);
         ask_for(&kit, &project, &[kind]).await;
         one_of_each(&kit, &project).await;

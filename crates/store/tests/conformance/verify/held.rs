@@ -3,7 +3,7 @@
 use domain::{money::Rupiah, payment::Payment, project::Project, receipt::Unapplied};
 use store::Store;
 
-use super::{AMOUNTS, POSTED, RECEIPT, Row, SETTLED, SETTLED_NET};
+use super::{AMOUNTS, PENDING, POSTED, RECEIPT, Row, SETTLED};
 use crate::{
     database::keep,
     samples::{self, AMOUNT, FEE, after, kept_payment},
@@ -74,7 +74,6 @@ fn posted_rows(history: &HeldHistory) -> Vec<Row> {
         // Money of another amount is posted as what it is, with the whole fee, and settles as what is left of it.
         row(RECEIPT, "UPDATE receipts SET difference = 0 WHERE id = 'short'", &short),
         row(AMOUNTS, "UPDATE receipts SET difference = 0 WHERE id = 'short'", &short),
-        row(SETTLED_NET, "UPDATE receipts SET difference = 0 WHERE id = 'short'", &short),
         row(RECEIPT, "UPDATE receipts SET amount = amount + 1 WHERE id = 'short'", &short),
         row(
             AMOUNTS,
@@ -82,16 +81,11 @@ fn posted_rows(history: &HeldHistory) -> Vec<Row> {
             &short,
         ),
         row(
-            SETTLED_NET,
-            &format!("UPDATE entries SET amount = 9930 WHERE account = 'available' AND posting_id = 'settled:{short}'"),
+            PENDING,
+            &format!("UPDATE entries SET amount = -9930 WHERE account = 'pending' AND posting_id = 'settled:{short}'"),
             &short,
         ),
         row(SETTLED, &format!("UPDATE payments SET settles_at = 1 WHERE id = '{short}'"), &short),
-        row(
-            SETTLED,
-            &format!("UPDATE payments SET settles_at = 1 WHERE id = '{}'", history.eaten.id),
-            &history.eaten.id.to_string(),
-        ),
     ]
 }
 

@@ -24,7 +24,7 @@ const CODES: &str =
 const VOIDED: &str = "I21 a bank is told to void the code of a cancelled payment and of an abandoned opening";
 const ASKED: &str =
     "I21 a bank has said that an expired payment was not paid, or a person is told that it could not be asked";
-const ABOUT: &str = "I22 a job and a call are about a code that a bank was asked for, unless it is for a report or about a number of ours";
+const ABOUT: &str = "I22 a job and a call are about a code that a bank was asked for, a report, a number of ours, or a refund, and a transfer is an attempt";
 
 /// One of everything that can happen to a code.
 pub(super) struct OpeningHistory {
@@ -145,6 +145,14 @@ fn job_rows(history: &OpeningHistory) -> Vec<Row> {
             ABOUT,
             format!("DELETE FROM bank_codes WHERE reference = '{reference}'"),
             format!("{}:{reference}", open.account_id),
+        ),
+        (
+            ABOUT,
+            format!(
+                "INSERT INTO bank_sends (account_id, day, external_id, service, sent_at) VALUES ('{}', 1, 'LOST', 18, 1)",
+                open.account_id
+            ),
+            format!("{}:LOST", open.account_id),
         ),
     ]
 }

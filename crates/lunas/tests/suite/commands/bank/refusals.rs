@@ -183,14 +183,14 @@ fn profiles_are_listed_without_a_database() {
     let profiles = program.json(&["bank", "profiles", "--json"]);
     let names: Vec<&str> =
         profiles.as_array().unwrap().iter().map(|profile| profile["name"].as_str().unwrap()).collect();
-    let remote = ["midtrans", "dana", "doku", "bri-qris", "briva-ws"];
+    let remote = ["midtrans", "dana", "doku", "bri-qris", "briva-ws", "bri", "bni"];
     assert_eq!(names, [&["bca", "briva-online", "bsi", "mandiri"][..], &remote, &["generic"]].concat());
     assert_eq!(profiles[0]["bank"], "bca");
     assert_eq!(profiles[0]["needs"], json!(["partner_service_id", "bank_key", "inbound"]));
     assert_eq!((&profiles[5]["codes"], &profiles[5]["bank"]), (&json!("qris"), &json!(null)));
     let needs = json!(["merchant_id", "store_id", "base_url", "bank_key", "our_key", "outbound"]);
     assert_eq!(profiles[5]["needs"], needs);
-    assert_eq!((&profiles[9]["codes"], &profiles[9]["bank"]), (&json!("both"), &json!(null)));
+    assert_eq!((&profiles[11]["codes"], &profiles[11]["bank"]), (&json!("both"), &json!(null)));
     let bca = program.json(&["bank", "profiles", "bca", "--json"]);
     let setting = |name: &str| {
         let settings = bca["settings"].as_array().unwrap();

@@ -1,0 +1,198 @@
+//! `/dashboard/operator/refunds`: refunds of all projects that wait for somebody, and one of them for an operator who approves it.
+
+use askama::Template;
+use axum::{Router, http::StatusCode, response::Response, routing::get};
+use domain::{id::RefundId, refund::FAILURE};
+use engine::{Approval, Error, WaitingRefund};
+use i18n_embed_fl::fl;
+use web::{
+    App,
+    page::{moment::Moment, page_error::PageError, render::switch_query},
+};
+
+use super::tabs::{PATH, Tab, project_path, refund_path, refunds_path};
+use crate::{
+    done::Done,
+    labels::Badge,
+    page::OperatorPage,
+    payment::customer::Fact,
+    receipts::wording::Answer,
+    refunds::wording::{line_of, names_warning, party_name, road_line, standing, stuck},
+    session::{LastId, SignedForm},
+    shell::Shell,
+    table::{PageNumber, Paging},
+    words::Words,
+};
+
+#[derive(Template)]
+#[template(path = "operator/refunds.html")]
+pub(crate) struct RefundsPage {
+    pub(crate) shell: Shell,
+    pub(crate) tab: Tab,
+    pub(crate) base: String,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) paging: Paging,
+}
+
+pub(crate) struct Row {
+    pub(crate) url: String,
+    pub(crate) amount: String,
+    pub(crate) project: String,
+    pub(crate) road: String,
+    pub(crate) badge: Badge,
+    pub(crate) created: Moment,
+}
+
+#[derive(Template)]
+#[template(path = "operator/refunds/refund.html")]
+pub(crate) struct RefundPage {
+    pub(crate) shell: Shell,
+    pub(crate) list_url: String,
+    pub(crate) url: String,
+    pub(crate) notice: Option<String>,
+    pub(crate) version: String,
+    pub(crate) heading: String,
+    pub(crate) amount: String,
+    pub(crate) badge: Badge,
+    pub(crate) sentence: String,
+    pub(crate) project: String,
+    pub(crate) project_url: String,
+    pub(crate) facts: Vec<Fact>,
+    pub(crate) created: Moment,
+    /// Why the approver should look twice.
+    pub(crate) warning: Option<String>,
+    pub(crate) waits: bool,
+    /// Whether this operator may approve it; who asked may not.
+    pub(crate) may_approve: bool,
+    pub(crate) decline: Answer,
+}
+
+pub(crate) fn routes() -> Router<App> {
+    // A user whose session has ended signs in at the form's address, and then sees the refund there.
+    Router::new()
+        .route("/dashboard/operator/refunds", get(list))
+        .route("/dashboard/operator/refunds/{refund}", get(show))
+        .route("/dashboard/operator/refunds/{refund}/approve", get(show).post(approve))
+        .route("/dashboard/operator/refunds/{refund}/decline", get(show).post(decline))
+}
+
+async fn list(page: OperatorPage) -> Result<Response, PageError> {
+    let (shell, number) = (page.shell().await?, PageNumber::of(&page));
+    let listed = page.operator.waiting_refunds(number.window()).await?;
+    let view = RefundsPage {
+        tab: Tab::Refunds,
+        base: page.url(PATH),
+        rows: listed.items.iter().map(|waiting| row(&page, waiting)).collect(),
+        paging: number.paging(&page, &refunds_path(), "", &listed),
+        shell,
+    };
+    Ok(page.render(StatusCode::OK, &view))
+}
+
+fn row(page: &OperatorPage, waiting: &WaitingRefund) -> Row {
+    let (words, refund) = (page.words(), &waiting.refund);
+    Row {
+        url: page.url(refund_path(refund.id)),
+        amount: refund.amount.to_string(),
+        project: waiting.project.name.clone(),
+        road: road_line(words, refund),
+        badge: standing(words, refund.state, waiting.sending).0,
+        created: page.row_moment(refund.created_at),
+    }
+}
+
+async fn show(page: OperatorPage, LastId(id): LastId<RefundId>) -> Result<Response, PageError> {
+    refund_page(&page, id, StatusCode::OK, None, Answer::default()).await
+}
+
+async fn approve(
+    page: OperatorPage,
+    LastId(id): LastId<RefundId>,
+    SignedForm(form): SignedForm,
+) -> Result<Response, PageError> {
+    let Some(version) = form.text("version").and_then(|version| version.parse().ok()) else {
+        return Err(PageError::with(StatusCode::UNPROCESSABLE_ENTITY));
+    };
+    let approved = page.operator.approve_refund(id, version).await;
+    answer(&page, id, approved, Done::RefundApproved, Answer::default()).await
+}
+
+async fn decline(
+    page: OperatorPage,
+    LastId(id): LastId<RefundId>,
+    SignedForm(form): SignedForm,
+) -> Result<Response, PageError> {
+    let why = line_of(page.words(), &form, FAILURE, fl!(page.words(), "refund-why-missing"));
+    if why.mistake.is_some() {
+        return refund_page(&page, id, StatusCode::UNPROCESSABLE_ENTITY, None, why).await;
+    }
+    let declined = page.operator.decline_refund(id, why.note.clone()).await;
+    answer(&page, id, declined, Done::RefundDeclined, why).await
+}
+
+async fn answer<T>(
+    page: &OperatorPage,
+    id: RefundId,
+    outcome: Result<T, Error>,
+    done: Done,
+    why: Answer,
+) -> Result<Response, PageError> {
+    let notice = match outcome {
+        Ok(_) => return Ok(page.redirect(refund_path(id), done)),
+        Err(Error::RefundStuck(why)) => stuck(page.words(), why),
+        Err(Error::RefundChanged) => fl!(page.words(), "refund-changed"),
+        Err(error) => return Err(error.into()),
+    };
+    refund_page(page, id, StatusCode::CONFLICT, Some(notice), why).await
+}
+
+async fn refund_page(
+    page: &OperatorPage,
+    id: RefundId,
+    status: StatusCode,
+    notice: Option<String>,
+    decline: Answer,
+) -> Result<Response, PageError> {
+    let (mut shell, waiting) = (page.shell().await?, page.operator.waiting_refund(id).await?);
+    let (words, refund, url) = (shell.words, &waiting.refund, page.url(refund_path(id)));
+    // A form is sent to another address, which shows the same.
+    shell.switch_url = format!("{url}{}", switch_query(&page.visitor));
+    let (badge, sentence) = standing(words, refund.state, waiting.sending);
+    let amount = refund.amount.to_string();
+    let view = RefundPage {
+        list_url: page.url(refunds_path()),
+        url,
+        notice,
+        version: refund.version.to_string(),
+        heading: fl!(words, "refund-heading", amount = amount.clone()),
+        amount,
+        badge,
+        sentence,
+        project: waiting.project.name.clone(),
+        project_url: page.url(project_path(waiting.project.id)),
+        facts: facts(words, &waiting),
+        created: page.moment(refund.created_at),
+        warning: names_warning(words, refund, &waiting.payment),
+        waits: waiting.approval.is_some(),
+        may_approve: waiting.approval.is_some_and(|approval| approval != Approval::Own),
+        decline,
+        shell,
+    };
+    Ok(page.render(status, &view))
+}
+
+fn facts(words: Words, waiting: &WaitingRefund) -> Vec<Fact> {
+    let refund = &waiting.refund;
+    let fact = |label: String, text: String| Fact { label, text };
+    let mut facts = vec![
+        fact(fl!(words, "payments-reference"), waiting.payment.terms.reference.clone()),
+        fact(fl!(words, "refunds-road"), road_line(words, refund)),
+        fact(fl!(words, "refund-made-by"), party_name(words, &waiting.made_by)),
+    ];
+    let typed_by = waiting.destination_by.as_ref().map(|named| party_name(words, named));
+    facts.extend(typed_by.map(|who| fact(fl!(words, "refund-destination-by"), who)));
+    if !refund.reason.is_empty() {
+        facts.push(fact(fl!(words, "refund-reason"), refund.reason.clone()));
+    }
+    facts
+}

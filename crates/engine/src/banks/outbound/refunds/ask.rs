@@ -1,0 +1,341 @@
+//! Asks banks what became of refunds that were sent: by their status, and when that says "not found" for long enough, by the
+//! account's statement. It never sends anything anew.
+
+use std::time::Duration;
+
+use domain::{
+    bank_difference::DifferenceKind,
+    bank_request::jakarta_day,
+    id::BankAccountId,
+    project::Project,
+    refund::{
+        Refund,
+        transfer::{AttemptState, TransferAttempt},
+    },
+    time::{DAY, Timestamp},
+};
+use futures_util::{StreamExt, stream};
+use gateway::snap::{
+    OnStatement, OrderStanding, RefundAsked, RefundReference, Service, Shown, TransferAsked, find_on_statement,
+};
+use store::{CommitError, Guard};
+
+use super::{
+    call::{Question, Reply},
+    judged::Known,
+    send::{LEASE, code_asked},
+};
+use crate::{
+    Engine, Error,
+    banks::{contracts::open_account::OpenAccount, outbound::back_off::back_off},
+};
+
+/// Attempts of one account that one look takes, and those that are asked about at once.
+const AT_ONCE: i64 = 64;
+const IN_FLIGHT_MOST: usize = 8;
+/// A statement of so many lines may be a part of one.
+const WHOLE_STATEMENT_MOST: usize = 100;
+/// How often an attempt is asked about once a person has been told.
+const FLAGGED_REST: Duration = Duration::from_hours(1);
+/// An attempt that is not known for so long is a matter for a person, whatever the profile says.
+const FLAGGED_AFTER_LEAST: Duration = Duration::from_mins(30);
+
+impl Engine {
+    /// One round over all attempts that are due; answers how many were.
+    pub async fn ask_about_refunds(&self) -> Result<usize, Error> {
+        let accounts = self.store.accounts_with_refund_attempts(self.now()).await?;
+        let each = accounts.into_iter().map(|id| self.ask_account_about_refunds(id));
+        Ok(futures_util::future::join_all(each).await.into_iter().sum())
+    }
+
+    async fn ask_account_about_refunds(&self, id: BankAccountId) -> usize {
+        let attempts = match self.store.refund_attempts_to_ask(id, self.now(), AT_ONCE).await {
+            Ok(attempts) => attempts,
+            Err(error) => {
+                tracing::warn!(%error, account = %id, "looking for refunds to ask about failed and will be retried");
+                return 0;
+            }
+        };
+        let count = attempts.len();
+        stream::iter(attempts).for_each_concurrent(IN_FLIGHT_MOST, |attempt| self.ask_about_one(attempt)).await;
+        count
+    }
+
+    async fn ask_about_one(&self, attempt: TransferAttempt) {
+        let refund = attempt.refund_id;
+        if let Err(error) = Box::pin(self.ask_about_attempt(attempt)).await {
+            tracing::warn!(%error, %refund, "asking about a refund failed and will be retried");
+        }
+    }
+
+    async fn ask_about_attempt(&self, attempt: TransferAttempt) -> Result<(), Error> {
+        let now = self.now();
+        // Whoever moves the time asks.
+        let leased = TransferAttempt {
+            state: AttemptState::Unknown,
+            ask_at: Some(now.plus(LEASE)),
+            asked: attempt.asked + 1,
+            updated_at: now,
+            ..attempt.clone()
+        };
+        let lease =
+            store::RefundWrite::AttemptNoted { attempt: leased.clone(), from: attempt.state, asked: attempt.asked };
+        match self.store.commit(lease.into()).await {
+            Ok(()) => {}
+            Err(CommitError::Conflict(Guard::TransferAttempt)) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+        let refund = self.store.refund(leased.refund_id).await?.ok_or(Error::NotFound("refund"))?;
+        let project = self.project(refund.project_id).await?;
+        if self.outbound.is_unsent(&leased.reference) {
+            let unsent = Known::ended(AttemptState::Refused, None, "not_sent the order never left");
+            self.note_attempt(&leased, unsent).await?;
+            self.outbound.forget_unsent(&leased.reference);
+            return Ok(());
+        }
+        let open = match self.open_account(leased.account_id).await {
+            Ok(open) => open,
+            Err(error) => {
+                self.ask_later(&leased, "settings", None).await?;
+                return Err(error);
+            }
+        };
+        match self.standing_of(&open, &refund, &leased).await? {
+            Ok(standing) => self.conclude_standing(&open, &project, &refund, leased, standing).await,
+            Err(word) => self.ask_later(&leased, &word, Some(&open)).await,
+        }
+    }
+
+    /// What the bank says about an attempt; or a word for why it says nothing.
+    async fn standing_of(
+        &self,
+        open: &OpenAccount,
+        refund: &Refund,
+        attempt: &TransferAttempt,
+    ) -> Result<Result<OrderStanding, String>, Error> {
+        let reply = match attempt.rail {
+            Some(rail) => {
+                let number = self.refund_number(refund).await?;
+                let asked = TransferAsked {
+                    rail,
+                    reference: &attempt.reference,
+                    external_id: &attempt.external_id,
+                    bank_reference: attempt.bank_reference.as_deref(),
+                    amount: refund.amount,
+                    number: number.as_ref().map(|number| number.reveal()).unwrap_or_default(),
+                    ordered_at: attempt.sent_at,
+                };
+                self.ask_bank(open, &Question::Transfer(asked)).await?
+            }
+            None => {
+                let Some((paid, ..)) = self.code_of_refund(refund).await? else { return Ok(Err("no_code".to_owned())) };
+                let refund_no = match open.parameters.refunds.reference {
+                    RefundReference::Ours => attempt.reference.as_str(),
+                    RefundReference::Issuers => paid.rrn.as_deref().unwrap_or_default(),
+                };
+                let asked =
+                    RefundAsked { code: code_asked(&paid), refund_no, amount: refund.amount, is_whole: paid.is_whole };
+                self.ask_bank(open, &Question::Refund(asked)).await?
+            }
+        };
+        Ok(match reply {
+            Ok(Reply::Standing(standing)) => Ok(standing),
+            Ok(_) => Err("unreadable".to_owned()),
+            Err(error) => Err(error.code().to_owned()),
+        })
+    }
+
+    async fn conclude_standing(
+        &self,
+        open: &OpenAccount,
+        project: &Project,
+        refund: &Refund,
+        attempt: TransferAttempt,
+        standing: OrderStanding,
+    ) -> Result<(), Error> {
+        let says_nothing = matches!(standing, OrderStanding::AskAgain | OrderStanding::NotFound);
+        if says_nothing && self.send_same_again(open, project, refund, &attempt).await? {
+            return Ok(());
+        }
+        match standing {
+            OrderStanding::Done { shown: Shown::Less, .. } if was_repeated(&attempt) => {
+                self.ask_later(&attempt, "the bank shows neither amount nor account", Some(open)).await
+            }
+            OrderStanding::Done { bank_reference, .. } => {
+                let done = Known::ended(AttemptState::Done, bank_reference, "the bank says that it is done");
+                self.conclude_done(project, &attempt, done).await
+            }
+            OrderStanding::Returned => self.conclude_returned(project, &attempt, None).await,
+            OrderStanding::NotDone => {
+                let words = "the bank says that it has failed";
+                let refused = Known::ended(AttemptState::Refused, None, words);
+                match attempt.rail {
+                    Some(_) => self.conclude_failed(project, &attempt, refused, words.to_owned()).await,
+                    None => {
+                        let refused = Some((&attempt, refused));
+                        self.need_account(project, refund.id, words.to_owned(), refused).await
+                    }
+                }
+            }
+            OrderStanding::Differs => {
+                self.raise(&attempt, DifferenceKind::Amount, None).await?;
+                self.ask_later(&attempt, "the bank knows it with another amount or account", Some(open)).await
+            }
+            OrderStanding::Waiting => self.ask_later(&attempt, "on its way at the bank", Some(open)).await,
+            OrderStanding::AskAgain => self.ask_later(&attempt, "the bank does not say", Some(open)).await,
+            OrderStanding::NotFound => self.conclude_not_found(open, project, refund, attempt).await,
+        }
+    }
+
+    /// The bank knows no such order. That is no proof before the profile says so, and then the statement is looked at.
+    async fn conclude_not_found(
+        &self,
+        open: &OpenAccount,
+        project: &Project,
+        refund: &Refund,
+        attempt: TransferAttempt,
+    ) -> Result<(), Error> {
+        if !is_patience_over(open, &attempt, self.now()) {
+            return self.ask_later(&attempt, "not found, which proves nothing yet", Some(open)).await;
+        }
+        match self.on_statement(open, refund, &attempt).await? {
+            Some(OnStatement::Debited) => {
+                let done = Known::ended(AttemptState::Done, None, "it is on the account's statement");
+                self.conclude_done(project, &attempt, done).await
+            }
+            Some(OnStatement::Returned) => self.conclude_returned(project, &attempt, None).await,
+            Some(OnStatement::OtherAmount) => {
+                self.raise(&attempt, DifferenceKind::Amount, None).await?;
+                self.ask_later(&attempt, "it is on the account's statement with another amount", Some(open)).await
+            }
+            Some(OnStatement::Absent) => {
+                self.ask_later(&attempt, "not found, and not on the account's statement", Some(open)).await
+            }
+            None => self.ask_later(&attempt, "not found", Some(open)).await,
+        }
+    }
+
+    /// What the statement of the day on which an attempt was made, and of those after it, says about it; none where the bank has
+    /// none, or does not show it now.
+    pub(super) async fn on_statement(
+        &self,
+        open: &OpenAccount,
+        refund: &Refund,
+        attempt: &TransferAttempt,
+    ) -> Result<Option<OnStatement>, Error> {
+        if attempt.rail.is_none() || open.parameters.url(Service::Statement).is_none() {
+            return Ok(None);
+        }
+        let first = jakarta_day(attempt.sent_at);
+        let last = jakarta_day(self.now()).min(first + 2);
+        Ok(match self.ask_bank(open, &Question::Statement(first, last)).await? {
+            Ok(Reply::Statement(lines)) => {
+                let found = find_on_statement(&lines, &attempt.reference, refund.amount);
+                // A bank that has more lines than it tells at once proves nothing by what it leaves out.
+                Some(found).filter(|found| *found != OnStatement::Absent || lines.len() < WHOLE_STATEMENT_MOST)
+            }
+            _ => None,
+        })
+    }
+
+    async fn conclude_returned(
+        &self,
+        project: &Project,
+        attempt: &TransferAttempt,
+        bank_reference: Option<String>,
+    ) -> Result<(), Error> {
+        let done = Known::ended(AttemptState::Done, bank_reference, "it was done, and the money has come back");
+        self.conclude_done(project, attempt, done).await?;
+        let back = self.advance_refund(project, attempt.refund_id, |basis| {
+            let why = "the bank has sent the money back".to_owned();
+            Ok(basis.refund.clone().come_back(why, basis.is_unsettled, basis.now)?.into())
+        });
+        match back.await {
+            Ok(_) | Err(Error::RefundStuck(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Asks again after a while; a person is told once the profile's patience is over.
+    async fn ask_later(
+        &self,
+        attempt: &TransferAttempt,
+        answer: &str,
+        open: Option<&OpenAccount>,
+    ) -> Result<(), Error> {
+        let now = self.now();
+        let is_over = open.is_some_and(|open| is_patience_over(open, attempt, now));
+        if is_over {
+            self.raise(attempt, DifferenceKind::Unanswered, None).await?;
+        }
+        let days = open.map_or(u32::MAX, |open| open.parameters.transfers.status_days);
+        let is_too_old = now > attempt.sent_at.plus(DAY.saturating_mul(days));
+        let rest = if is_over { FLAGGED_REST } else { back_off(attempt.asked) };
+        let known = Known {
+            state: AttemptState::Unknown,
+            bank_reference: None,
+            answer: kept_answer(attempt, answer),
+            // The bank does not say any more what became of it: people decide.
+            ask_at: (!is_too_old).then(|| now.plus(rest)),
+        };
+        self.note_attempt(attempt, known).await
+    }
+}
+
+/// Whether the time is over in which "not found" proves nothing.
+pub(super) fn is_patience_over(open: &OpenAccount, attempt: &TransferAttempt, now: Timestamp) -> bool {
+    now > patience_ends(open, attempt)
+}
+
+pub(super) fn patience_ends(open: &OpenAccount, attempt: &TransferAttempt) -> Timestamp {
+    attempt.sent_at.plus(open.parameters.transfers.not_found_after.max(FLAGGED_AFTER_LEAST))
+}
+
+/// The code of the answer to the order stays at the beginning: what follows from a later answer depends on it.
+fn kept_answer(attempt: &TransferAttempt, answer: &str) -> String {
+    let code = attempt.answer.as_deref().and_then(|answer| answer.split(' ').next()).unwrap_or_default();
+    let is_code = code.len() == 7 && code.bytes().all(|byte| byte.is_ascii_digit());
+    if is_code { format!("{code} {answer}") } else { answer.to_owned() }
+}
+
+/// Whether the bank has called the order one that it knew already: then it must show that this is ours.
+fn was_repeated(attempt: &TransferAttempt) -> bool {
+    let code = attempt.answer.as_deref().unwrap_or_default();
+    let case = (code.get(..3), code.get(5..7));
+    matches!(case, (Some("409"), Some("01")) | (Some("404"), Some("18")))
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::id::mint;
+
+    use super::*;
+
+    #[test]
+    fn the_code_of_an_order_stays_with_what_is_heard_later() {
+        let check = |before: Option<&str>, expected: &str, is_repeated: bool| {
+            let attempt = TransferAttempt {
+                refund_id: mint(Timestamp::from_millis(1), [1; 10]),
+                number: 1,
+                account_id: mint(Timestamp::from_millis(1), [2; 10]),
+                reference: "R".to_owned(),
+                external_id: "E".to_owned(),
+                rail: None,
+                state: AttemptState::Unknown,
+                bank_reference: None,
+                answer: before.map(str::to_owned),
+                sent_at: Timestamp::from_millis(1),
+                updated_at: Timestamp::from_millis(1),
+                ask_at: None,
+                asked: 1,
+            };
+            assert_eq!(kept_answer(&attempt, "not found"), expected);
+            assert_eq!(was_repeated(&attempt), is_repeated);
+        };
+        check(Some("4041718 inconsistent"), "4041718 not found", true);
+        check(Some("4091801 duplicate"), "4091801 not found", true);
+        check(Some("5001700 error"), "5001700 not found", false);
+        check(Some("timeout it took too long"), "not found", false);
+        check(None, "not found", false);
+    }
+}

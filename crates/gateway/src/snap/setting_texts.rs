@@ -1,0 +1,18 @@
+//! Reads the texts of settings that several kinds of settings have.
+
+use std::{ops::RangeInclusive, str::FromStr};
+
+use super::values::number;
+
+pub(super) fn yes_or_no(text: &str) -> Option<bool> {
+    match text {
+        "yes" => Some(true),
+        "no" => Some(false),
+        _ => None,
+    }
+}
+
+/// A number of digits alone that is allowed.
+pub(super) fn within<T: FromStr + PartialOrd>(text: &str, allowed: RangeInclusive<T>) -> Option<T> {
+    number(text).filter(|number| allowed.contains(number))
+}

@@ -1,0 +1,102 @@
+//! Attempts to send refunds by banks: what is ready to be sent, and what must be asked about.
+
+use domain::{
+    destination::Rail,
+    id::{BankAccountId, RefundId},
+    refund::{
+        Refund, RefundRoad,
+        transfer::{AttemptState, TransferAttempt},
+    },
+    time::Timestamp,
+};
+
+use super::refunds::{columns, refund};
+use crate::{
+    Store,
+    error::StoreError,
+    value::{Columns, Query, Value},
+};
+
+const ATTEMPT: &str = "a.refund_id, a.number, a.account_id, a.reference, a.rail, a.state, a.bank_reference, a.answer, \
+    a.sent_at, a.updated_at, a.ask_at, a.asked, a.external_id";
+
+/// A refund that may be sent, and the number that its next attempt has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadyRefund {
+    pub refund: Refund,
+    pub next_attempt: i64,
+}
+
+impl Store {
+    /// The attempts of a refund, oldest first.
+    pub async fn refund_attempts(&self, id: RefundId) -> Result<Vec<TransferAttempt>, StoreError> {
+        let sql = format!("SELECT {ATTEMPT} FROM refund_attempts a WHERE a.refund_id = $1 ORDER BY a.number");
+        self.many(Query::new(sql, [Value::stored(id)]), attempt).await
+    }
+
+    /// The attempt that we have named so to a bank.
+    pub async fn refund_attempt_by_reference(&self, reference: &str) -> Result<Option<TransferAttempt>, StoreError> {
+        let sql = format!("SELECT {ATTEMPT} FROM refund_attempts a WHERE a.reference = $1");
+        self.one(Query::new(sql, [reference.to_owned().into()]), attempt).await
+    }
+
+    /// Refunds of production projects that may be sent by this road: on their way, in no batch, and without an attempt that the
+    /// bank may have carried out. Those after `after`, oldest first.
+    pub async fn refunds_ready_to_send(
+        &self,
+        road: RefundRoad,
+        after: Option<RefundId>,
+        most: i64,
+    ) -> Result<Vec<ReadyRefund>, StoreError> {
+        let sql = concat!(
+            "SELECT (SELECT 1 + COUNT(*) FROM refund_attempts a WHERE a.refund_id = f.id), ",
+            columns!(),
+            " FROM refunds f JOIN projects p ON p.id = f.project_id WHERE f.status = 'pending' \
+             AND f.pending_reason IN ('processing', 'insufficient_balance') AND f.batch IS NULL AND f.road = $1 \
+             AND f.id > $2 AND p.environment = 'production' AND NOT EXISTS (SELECT 1 FROM refund_attempts a \
+             WHERE a.refund_id = f.id AND a.state <> 'refused') ORDER BY f.id LIMIT $3"
+        );
+        let after = after.map(|id| id.to_string()).unwrap_or_default();
+        self.due(Query::new(sql, [road.word().into(), after.into(), most.into()]), |columns| {
+            Ok(ReadyRefund { next_attempt: columns.integer()?, refund: refund(columns)? })
+        })
+        .await
+    }
+
+    /// Attempts at an account that the bank must be asked about now, longest due first.
+    pub async fn refund_attempts_to_ask(
+        &self,
+        account_id: BankAccountId,
+        now: Timestamp,
+        most: i64,
+    ) -> Result<Vec<TransferAttempt>, StoreError> {
+        let sql = format!(
+            "SELECT {ATTEMPT} FROM refund_attempts a WHERE a.account_id = $1 AND a.ask_at <= $2 ORDER BY a.ask_at LIMIT $3"
+        );
+        self.due(Query::new(sql, [Value::stored(account_id), now.into(), most.into()]), attempt).await
+    }
+
+    /// The accounts that have attempts which a bank must be asked about now.
+    pub async fn accounts_with_refund_attempts(&self, now: Timestamp) -> Result<Vec<BankAccountId>, StoreError> {
+        let sql = "SELECT DISTINCT account_id FROM refund_attempts WHERE ask_at <= $1";
+        self.due(Query::new(sql, [now.into()]), |columns| columns.parsed()).await
+    }
+}
+
+fn attempt(columns: &mut Columns<'_>) -> Result<TransferAttempt, StoreError> {
+    Ok(TransferAttempt {
+        refund_id: columns.parsed()?,
+        number: columns.integer()?,
+        account_id: columns.parsed()?,
+        reference: columns.text()?,
+        rail: columns.optional_text()?.as_deref().and_then(Rail::parse),
+        state: columns.word(AttemptState::parse)?,
+        bank_reference: columns.optional_text()?,
+        answer: columns.optional_text()?,
+        sent_at: columns.timestamp()?,
+        updated_at: columns.timestamp()?,
+        ask_at: columns.optional_timestamp()?,
+        asked: columns.integer()?,
+        external_id: columns.text()?,
+    })
+}
