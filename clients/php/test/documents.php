@@ -8,7 +8,7 @@
 
 declare(strict_types=1);
 
-$rawBody = json_encode(['id' => 'evt_1', 'type' => 'refund.made', 'created_at' => '', 'data' => ['id' => 'x']]);
+$rawBody = json_encode(['id' => 'evt_1', 'type' => 'invoice.sent', 'created_at' => '', 'data' => ['id' => 'x']]);
 
 function signature(string $body): string
 {

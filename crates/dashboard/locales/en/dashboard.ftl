@@ -1904,7 +1904,6 @@ settings-refunds-never = Never
 payment-refund = Refund
 payment-refunds = Refunds
 payment-refunded = Refunded
-payment-refund-left = Left after refunds
 refunded-fully = Fully refunded
 refunded-partly = Partly refunded
 timeline-refund = Refund of { $amount } asked for

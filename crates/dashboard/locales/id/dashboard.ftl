@@ -1818,7 +1818,6 @@ settings-refunds-never = Tidak pernah
 payment-refund = Kembalikan dana
 payment-refunds = Pengembalian dana
 payment-refunded = Dikembalikan
-payment-refund-left = Sisa setelah pengembalian
 refunded-fully = Dikembalikan semua
 refunded-partly = Dikembalikan sebagian
 timeline-refund = Pengembalian { $amount } diminta

@@ -11,7 +11,7 @@ use crate::{
     value::{Columns, Query, Value},
 };
 
-/// The newest payments, links and events of which every change shows in the token.
+/// The newest payments, links, refunds and events of which every change shows in the token.
 const NEWEST: i64 = 50;
 
 impl Store {
@@ -25,14 +25,20 @@ impl Store {
                    WHERE project_id >= $1 AND project_id <= $1 ORDER BY project_id DESC, id DESC LIMIT $2), \
                    newest_events AS (SELECT id FROM events \
                    WHERE project_id >= $1 AND project_id <= $1 ORDER BY project_id DESC, id DESC LIMIT $2), \
+                   newest_refunds AS (SELECT id, version FROM refunds \
+                   WHERE project_id >= $1 AND project_id <= $1 ORDER BY project_id DESC, id DESC LIMIT $2), \
+                   tried AS (SELECT a.asked, a.updated_at FROM newest_refunds n JOIN refund_attempts a ON a.refund_id = n.id), \
                    sent AS (SELECT d.attempts, d.resent_after FROM newest_events n JOIN deliveries d ON d.event_id = n.id) \
                    SELECT (SELECT MAX(id) FROM newest_payments), (SELECT MAX(id) FROM newest_links), \
-                   (SELECT MAX(id) FROM newest_events), \
+                   (SELECT MAX(id) FROM newest_events), (SELECT MAX(id) FROM newest_refunds), \
                    (SELECT id FROM audit WHERE project_id >= $1 AND project_id <= $1 \
                    ORDER BY project_id DESC, id DESC LIMIT 1), \
                    (SELECT version FROM projects WHERE id = $1), \
                    (SELECT CAST(SUM(version) AS BIGINT) FROM newest_payments), \
                    (SELECT CAST(SUM(version) AS BIGINT) FROM newest_links), \
+                   (SELECT CAST(SUM(version) AS BIGINT) FROM newest_refunds), \
+                   (SELECT COUNT(*) FROM tried), (SELECT CAST(SUM(asked) AS BIGINT) FROM tried), \
+                   (SELECT MAX(updated_at) FROM tried), \
                    (SELECT COUNT(*) FROM newest_payments n JOIN views v ON v.payment_id = n.id), \
                    (SELECT COUNT(*) FROM sent), \
                    (SELECT CAST(SUM(attempts) AS BIGINT) FROM sent), \
@@ -47,10 +53,10 @@ impl Store {
     }
 }
 
-/// Reads four texts and then the numbers.
+/// Reads five texts and then the numbers.
 fn parts(columns: &mut Columns<'_>) -> Result<String, StoreError> {
-    const TEXTS: usize = 4;
-    const NUMBERS: usize = 12;
+    const TEXTS: usize = 5;
+    const NUMBERS: usize = 16;
     let mut parts = Vec::with_capacity(TEXTS + NUMBERS);
     for _ in 0..TEXTS {
         parts.push(columns.optional_text()?.unwrap_or_default());

@@ -10,6 +10,7 @@ use domain::{
     payment::State,
     project::{Environment, Project},
     receipt::Unapplied,
+    refund::{Party, PendingReason, RefundState, transfer::AttemptState},
 };
 use store::{
     Change, KeyWrite, LinkWrite, NodeId, PaymentWrite, ProjectHealth, ProjectWrite, SetupProgress, Store, WebhookWrite,
@@ -17,7 +18,10 @@ use store::{
 };
 
 use crate::{
+    bank_samples::kept_account,
     database::{Database, keep, on_every_database},
+    refund_attempts::{attempt, noted, sent},
+    refund_samples::{begun, paid, step},
     samples::{
         self, AMOUNT, EVERYTHING, NOW, after, entropy, kept_key, kept_link, kept_member, kept_payment, kept_project,
     },
@@ -25,6 +29,7 @@ use crate::{
 
 on_every_database![
     the_change_token_changes_with_what_is_shown_and_with_nothing_else,
+    the_change_token_changes_with_each_step_of_a_refund,
     the_steps_of_the_setup_are_seen_once_they_are_done,
     every_projects_health_is_its_own,
     projects_that_wait_for_an_approval_are_listed_first_page_by_page,
@@ -89,6 +94,28 @@ async fn the_change_token_changes_with_what_is_shown_and_with_nothing_else(datab
     keep(&store, WebhookWrite::DeliveryMoved { event_id: owed.event_id, from: NOW, to: after(9), leased_by }).await;
     samples::maintain(&store, after(9_000_000)).await;
     assert_eq!(store.change_token(project.id).await.unwrap(), token);
+}
+
+/// Of what these steps change, nothing else is part of the token: no payment, no posting, no event.
+async fn the_change_token_changes_with_each_step_of_a_refund(database: Database) {
+    let store = database.open().await;
+    let (account, project) = (kept_account(&store).await, kept_project(&store).await);
+    let payment = paid(&store, &project).await;
+    let awaiting = RefundState::Pending(PendingReason::AwaitingApproval);
+    let refund = begun(&store, &project, payment.id, 100, awaiting).await;
+    let mut token = store.change_token(project.id).await.unwrap();
+    let mut changed = async |what: &str, change: Change| {
+        keep(&store, change).await;
+        let next = store.change_token(project.id).await.unwrap();
+        assert_ne!(next, token, "{what}");
+        token = next;
+    };
+    let approved = step(&store, &refund, |refund, _| refund.approve(Party::CommandLine, false, after(150))).await;
+    changed("approved", approved).await;
+    let refund = store.refund(refund.id).await.unwrap().unwrap();
+    let first = attempt(&account, &refund, 1);
+    changed("sent", sent(first.clone(), &refund).into()).await;
+    changed("unknown", noted(&first, AttemptState::Unknown).into()).await;
 }
 
 async fn the_steps_of_the_setup_are_seen_once_they_are_done(database: Database) {

@@ -158,7 +158,8 @@ async fn the_list_and_the_transfers_are_accessible_on_every_screen() {
             let faults: Vec<String> = browser.axe().await.iter().map(ToString::to_string).collect();
             assert!(faults.is_empty() && !browser.has_sideways_scroll().await, "{path}: {faults:#?}");
             browser.look_with(Look::desktop().dark()).await;
-            browser.check_colours().await;
+            let faults: Vec<String> = browser.axe_colours().await.iter().map(ToString::to_string).collect();
+            assert!(faults.is_empty(), "{path}, dark: {faults:#?}");
         }
     })
     .await;
