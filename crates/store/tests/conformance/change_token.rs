@@ -110,7 +110,7 @@ async fn the_change_token_changes_with_each_step_of_a_refund(database: Database)
         assert_ne!(next, token, "{what}");
         token = next;
     };
-    let approved = step(&store, &refund, |refund, _| refund.approve(Party::CommandLine, false, after(150))).await;
+    let approved = step(&store, &refund, |refund, _| refund.approve(Party::CommandLine, true, after(150))).await;
     changed("approved", approved).await;
     let refund = store.refund(refund.id).await.unwrap().unwrap();
     let first = attempt(&account, &refund, 1);

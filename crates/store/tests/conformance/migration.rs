@@ -212,7 +212,7 @@ async fn what_is_new_works_on_what_the_first_version_kept(database: Database) {
     keep(&store, samples::acceptance(&waiting, "late", after(20))).await;
     let paid = store.payment(kept.waiting).await.unwrap().unwrap();
     assert_eq!(paid.state, State::Paid { at: NOW });
-    assert_eq!(commit(&store, samples::settlement(&paid, after(70_000))).await, Outcome::Kept);
+    assert_eq!(commit(&store, samples::settlement(&waiting, after(70_000))).await, Outcome::Kept);
     assert_eq!(store.breaches().await.unwrap(), []);
 }
 
