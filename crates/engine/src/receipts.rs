@@ -95,7 +95,13 @@ impl Engine {
             let change = match choice {
                 Choice::Accept { payment_id, difference } => {
                     let payment_id = payment_id.unwrap_or(held.payment_id);
-                    self.accepted(&held, payment_id, difference, &note).await?
+                    match self.accepted(&held, payment_id, difference, &note).await {
+                        // It fits no more because somebody has decided since it was read.
+                        Err(Error::DoesNotFit(_)) if self.receipt(project_id, id).await?.decided.is_some() => {
+                            return Err(Error::AlreadyDecided);
+                        }
+                        judged => judged?,
+                    }
                 }
                 Choice::Return => self.returned(&held, &note),
             };
