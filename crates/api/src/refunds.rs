@@ -33,7 +33,9 @@ use crate::{
         IDEMPOTENCY_CONFLICT, IDEMPOTENCY_KEY_REQUIRED, JSON_BODY, KEYED, KEYED_OR_SIGNED_IN, NEEDS_REFUNDS,
         NOT_REFUNDABLE, REFUND_SENT, RESOURCE_NOT_FOUND, ROLE_FORBIDS, USABLE, error_codes,
     },
-    openapi::{created_from, created_to, idempotency_key, page, page_size, parameters, path, project, query},
+    openapi::{
+        created_from, created_to, idempotency_key, of_payment, page, page_size, parameters, path, project, query,
+    },
     path_id::PathId,
 };
 
@@ -44,7 +46,7 @@ error_codes!(
 );
 parameters!(
     ListParameters: project(), page(), page_size(),
-    query::<String>("payment_id", "Only refunds of this payment; none if there is no such payment."),
+    of_payment("Only refunds of this payment; none if there is no such payment."),
     query::<schemas::RefundStatus>("status", "Only refunds with this status."),
     created_from(), created_to(),
 );

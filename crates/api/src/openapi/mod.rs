@@ -6,8 +6,8 @@ mod parameters;
 use std::collections::HashSet;
 
 pub(crate) use parameters::{
-    accept_language, created_from, created_to, idempotency_key, page, page_size, parameters, path, project, q, query,
-    search,
+    accept_language, created_from, created_to, idempotency_key, of_payment, page, page_size, parameters, path, project,
+    q, query, search,
 };
 use serde_json::{Map, Value, json};
 

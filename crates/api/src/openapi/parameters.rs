@@ -76,6 +76,12 @@ fn whole_number(largest: i64, default: i64) -> ObjectBuilder {
         .default(Some(default.into()))
 }
 
+/// Only what belongs to one payment.
+pub(crate) fn of_payment(description: &str) -> Parameter {
+    let schema = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
+    parameter(ParameterIn::Query, "payment_id", description, schema).build()
+}
+
 pub(crate) fn search(description: &str) -> Parameter {
     let schema = ObjectBuilder::new()
         .schema_type(Type::String)
