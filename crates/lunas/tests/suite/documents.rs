@@ -78,7 +78,7 @@ impl Place {
     /// The text with the ports of this place.
     fn placed(&self, text: &str) -> String {
         self.ports.iter().fold(text.to_owned(), |text, (written, address)| {
-            text.replace(&format!(":{written}"), &format!(":{}", address.port()))
+            with_port(&text, *written, address.port())
                 .replace(&format!("\", {written})"), &format!("\", {})", address.port()))
         })
     }
@@ -101,6 +101,18 @@ impl Place {
     fn log(&self, number: usize) -> PathBuf {
         self.directory.path().join(format!("terminal-{number}.log"))
     }
+}
+
+/// The text with another port; an amount that begins with the same digits stays.
+fn with_port(text: &str, written: u16, port: u16) -> String {
+    let named = format!(":{written}");
+    let mut parts = text.split(&named);
+    let mut placed = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_longer = part.starts_with(|next: char| next.is_ascii_digit());
+        placed.push_str(&format!(":{}{part}", if is_longer { written } else { port }));
+    }
+    placed
 }
 
 /// A terminal in which a command keeps running, with all that it has started.
