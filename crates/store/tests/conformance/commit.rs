@@ -357,6 +357,7 @@ async fn a_plan_whose_guard_fails_leaves_nothing_behind(database: Database) {
                 .chain(refused_to_refunds(guard, &world.refunds))
                 .collect()
         };
+        assert!(!refused_by().is_empty(), "nothing is refused by {guard:?}");
         for index in 0..refused_by().len() {
             let refused = || refused_by().swap_remove(index);
             check_refused(&database, &store, &world, refused, Outcome::Conflict(guard)).await;

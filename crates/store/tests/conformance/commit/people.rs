@@ -70,23 +70,6 @@ pub(super) fn refused_to_people(guard: Guard, world: &World) -> Vec<Write> {
                 samples::decided(&elsewhere, "held", Decision::Returned, after(30)),
             ])
         }
-        // Those about banks and refunds are refused elsewhere.
-        Guard::BankAccountVersion
-        | Guard::BankRequest
-        | Guard::StrayUndecided
-        | Guard::OpeningVersion
-        | Guard::JobDue
-        | Guard::ExternalId
-        | Guard::Serials
-        | Guard::DifferenceOpen
-        | Guard::Comparing
-        | Guard::RefundVersion
-        | Guard::RefundCovered
-        | Guard::RefundReference
-        | Guard::ClaimOpen
-        | Guard::TransferAttempt
-        | Guard::RefundBatch
-        | Guard::ReceiptReturning => Vec::new(),
         other => refused_about_users(other, world),
     }
 }

@@ -51,6 +51,6 @@ pub(super) fn refused_about_users(guard: Guard, world: &World) -> Vec<Write> {
             // A line that is not there, and a chain that ends elsewhere.
             writes([seals(0), seals(7)])
         }
-        other => panic!("nothing is refused by {other:?}"),
+        _ => Vec::new(),
     }
 }
