@@ -33,6 +33,7 @@ pub(crate) enum Group {
     Search,
     Paid,
     Refund,
+    RefundList,
     SnapPay,
     SnapIssue,
     SnapSilent,
@@ -55,6 +56,7 @@ pub(crate) enum Group {
     PgGet,
     PgHot,
     PgList,
+    PgRefundList,
     PgWebhook,
     PgDeliver,
     PgLatency,
@@ -73,7 +75,7 @@ impl Bench {
             Group::Get => self.get().await,
             Group::List | Group::ListDeep | Group::Search => self.list(group).await,
             Group::Paid => self.paid().await,
-            Group::Refund => self.refund().await,
+            Group::Refund | Group::RefundList => self.refunds(group).await,
             Group::SnapPay | Group::SnapIssue | Group::SnapSilent => self.at_banks(group).await,
             Group::Replay => self.replay().await,
             Group::Webhook | Group::WebhookLatency | Group::WebhookShy | Group::Deliver => self.webhooks(group).await,
@@ -91,6 +93,7 @@ impl Bench {
             | Group::PgGet
             | Group::PgHot
             | Group::PgList
+            | Group::PgRefundList
             | Group::PgWebhook
             | Group::PgDeliver
             | Group::PgLatency
@@ -107,6 +110,7 @@ impl Bench {
             Group::PgGet => self.pg_get().await,
             Group::PgHot => self.pg_hot().await,
             Group::PgList => self.pg_list().await,
+            Group::PgRefundList => self.pg_refund_list().await,
             Group::PgWebhook => self.pg_webhook().await,
             Group::PgDeliver => self.pg_deliver().await,
             Group::PgLatency => self.pg_latency().await,
@@ -122,6 +126,13 @@ impl Bench {
             Group::WebhookLatency => self.webhook_latency().await,
             Group::WebhookShy => self.webhook_shy().await,
             _ => self.deliver().await,
+        }
+    }
+
+    async fn refunds(&mut self, group: Group) -> io::Result<Vec<Finding>> {
+        match group {
+            Group::RefundList => self.refund_list().await,
+            _ => self.refund().await,
         }
     }
 

@@ -30,6 +30,7 @@ mod postgres;
 mod prefill;
 mod process;
 mod receiver;
+mod refund_lists;
 mod refunds;
 mod report;
 mod requests;
@@ -63,7 +64,7 @@ struct Arguments {
     /// How many payments the databases hold before anything is measured.
     #[arg(long, default_value_t = 200_000)]
     prefill: u64,
-    /// How many payments the large lists hold; the small ones hold a thousandth.
+    /// How many payments, and refunds, the large lists hold; the small ones hold a thousandth.
     #[arg(long, default_value_t = 1_000_000)]
     large: u64,
     /// How many payments the largest database of `growth` and `pg-growth` holds. The smallest holds 10,000, and each one ten

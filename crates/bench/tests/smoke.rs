@@ -7,7 +7,7 @@
 use std::process::Command;
 
 /// The groups on SQLite.
-const EMBEDDED: [&str; 25] = [
+const EMBEDDED: [&str; 27] = [
     "create-va",
     "create-qris",
     "create-random",
@@ -16,6 +16,8 @@ const EMBEDDED: [&str; 25] = [
     "list-deep",
     "search",
     "paid",
+    "refund",
+    "refund-list",
     "snap-pay",
     "snap-issue",
     "snap-silent",
@@ -34,11 +36,12 @@ const EMBEDDED: [&str; 25] = [
     "idle",
     "start",
 ];
-const POSTGRES: [&str; 10] = [
+const POSTGRES: [&str; 11] = [
     "pg-create",
     "pg-get",
     "pg-hot",
     "pg-list",
+    "pg-refund-list",
     "pg-webhook",
     "pg-deliver",
     "pg-latency",

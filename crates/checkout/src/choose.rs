@@ -187,6 +187,7 @@ async fn pay(app: &App, visitor: &Visitor, link_page: &LinkPage, content: FormCo
             customer: content.answers.clone(),
             location: Location { ip: Some(visitor.address.to_string()), country: visitor.country.clone() },
             device: device::of(visitor.user_agent.as_deref()),
+            language: Some(visitor.language),
         },
         form: Some(content.form_id.clone()),
         replaces: content.replaces,

@@ -149,6 +149,7 @@ deeds_in_words! {
     RefundMovedToTransfer "deed-refund-moved-to-transfer",
     RefundsExported "deed-refunds-exported",
     RefundMarkedDone "deed-refund-marked-done",
+    RefundDoubted "deed-refund-doubted",
     RefundMarkedFailed "deed-refund-marked-failed",
     RefundMarkedReturned "deed-refund-marked-returned",
     RefundSimulated "deed-refund-simulated",

@@ -53,6 +53,7 @@ pub(crate) struct MembersPage {
 
 pub(crate) struct FreshInvite {
     pub(crate) title: String,
+    pub(crate) text: String,
     pub(crate) url: String,
 }
 
@@ -304,8 +305,13 @@ fn role_rows(words: Words, chosen: Role) -> Vec<RoleRow> {
 
 /// The link of a new invitation, which the user sends to the person they invite.
 pub(crate) fn fresh_invite(page: &PublicPage, email: &str, token: &Token) -> FreshInvite {
+    let words = page.words();
     FreshInvite {
-        title: fl!(page.words(), "members-fresh", email = email),
+        title: fl!(words, "members-fresh", email = email),
+        text: match page.app.engine.has_mail() {
+            true => fl!(words, "members-fresh-mailed"),
+            false => fl!(words, "members-fresh-text"),
+        },
         url: format!("{}{INVITATIONS}{}", page.app.settings.pages_url, token.reveal()),
     }
 }

@@ -121,7 +121,7 @@ impl Bank {
         }
     }
 
-    /// 52, 56, 34, or 25 as a bank that hosts the account itself tells it: what became of a code.
+    /// 52, 56, 34, or 25 as a bank that hosts the account itself tells it: what became of a code. 75 and 76: of a transfer.
     pub async fn notify(&self, contract: &Contract, service: Service, told: Notification, knobs: Knobs) -> Answer {
         match self.prepare_notification(contract, service, told, &knobs).await {
             Ok(prepared) => self.send(&prepared).await,

@@ -130,7 +130,11 @@ fn members(contract: &Contract, subject: &Subject, knobs: &Knobs) -> Vec<(String
     let (mut members, additional) = match subject.service {
         Service::Token => return vec![("grantType".to_owned(), Json::text("client_credentials"))],
         Service::Payment => (payment_members(contract, subject, knobs), Json::raw("{}")),
-        service @ (Service::VaNotify | Service::QrNotify | Service::DebitNotify) => {
+        service @ (Service::VaNotify
+        | Service::QrNotify
+        | Service::DebitNotify
+        | Service::SknNotify
+        | Service::RtgsNotify) => {
             let (told, amount) = (&subject.notification, amount(subject.payment.amount, knobs));
             let mut members = notification::members(contract, service, told, amount, subject.now_ms);
             if service == Service::VaNotify {

@@ -31,7 +31,7 @@ pub use conclusion::{Concludes, Conclusion};
 pub use contract::Contract;
 pub use crypto::{BankKey, KeyError};
 pub use journal::Entry;
-pub use notification::Notification;
+pub use notification::{Notification, TransferTold};
 pub use order::{AmountText, Inquiry, Knobs, Padding, Payment, STALE_MS, TokenChoice};
 pub use prepared::{Prepared, Service};
 pub use screens::{screens, screens_with_codes};

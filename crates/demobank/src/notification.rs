@@ -1,5 +1,5 @@
-//! 52, 56 and 34: the bank tells what became of a code that it has issued itself. What a merchant's side answers changes
-//! nothing about the money.
+//! 52, 56 and 34: the bank tells what became of a code that it has issued itself; 75 and 76: of a transfer that it was ordered.
+//! What a merchant's side answers changes nothing about the money.
 
 use crate::{contract::Contract, json::Json, prepared::Service, time};
 
@@ -21,6 +21,21 @@ pub struct Notification {
     /// `paymentRequestId` of a virtual account, `issuerRrn` and `paymentReferenceNo` of a QR. Empty: the notification has
     /// none.
     pub receipt_id: String,
+    /// Of 75 and 76 alone.
+    pub transfer: TransferTold,
+}
+
+/// What a notification says more of a transfer.
+#[derive(Clone, Debug, Default)]
+pub struct TransferTold {
+    /// `X-EXTERNAL-ID` of the order.
+    pub external_id: String,
+    /// The account that gets the money.
+    pub bank: String,
+    pub number: String,
+    pub name: String,
+    /// The account that the money leaves.
+    pub source: String,
 }
 
 /// What a status means, as banks write it beside the digits.
@@ -46,7 +61,21 @@ pub(crate) fn members(
     now_ms: i64,
 ) -> Vec<(String, Json)> {
     let time = Json::text(time::text(told.paid_at_ms.unwrap_or(now_ms), contract.style.milliseconds));
-    let members = if service == Service::VaNotify {
+    let members = if matches!(service, Service::SknNotify | Service::RtgsNotify) {
+        vec![
+            ("originalReferenceNo", text(&told.bank_reference)),
+            ("originalPartnerReferenceNo", text(&told.reference)),
+            ("originalExternalId", text(&told.transfer.external_id)),
+            ("latestTransactionStatus", text(&told.status)),
+            ("transactionStatusDesc", text(status_words(&told.status))),
+            ("amount", amount),
+            ("beneficiaryAccountName", text(&told.transfer.name)),
+            ("beneficiaryAccountNo", text(&told.transfer.number)),
+            ("beneficiaryBankCode", text(&told.transfer.bank)),
+            ("sourceAccountNo", text(&told.transfer.source)),
+            ("transactionDate", time),
+        ]
+    } else if service == Service::VaNotify {
         vec![("trxId", text(&told.reference)), ("paymentRequestId", text(&told.receipt_id)), ("trxDateTime", time)]
     } else {
         let is_debit = service == Service::DebitNotify;

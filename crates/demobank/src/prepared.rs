@@ -39,6 +39,10 @@ pub enum Service {
     QrNotify,
     /// 56, of the bank to the merchant's side
     DebitNotify,
+    /// 75, of the bank to the merchant's side
+    SknNotify,
+    /// 76, of the bank to the merchant's side
+    RtgsNotify,
     /// 11
     Balance,
     /// 14
@@ -127,6 +131,8 @@ impl Service {
             Service::VaNotify => ("34", "/v1.0/transfer-va/notify-payment-intrabank"),
             Service::QrNotify => ("52", "/v1.0/qr/qr-mpm-notify"),
             Service::DebitNotify => ("56", "/v1.0/debit/notify"),
+            Service::SknNotify => ("75", "/v1.0/transfer-skn/notify"),
+            Service::RtgsNotify => ("76", "/v1.0/transfer-rtgs/notify"),
             Service::Balance => ("11", "/v1.0/balance-inquiry"),
             Service::Statement => ("14", "/v1.0/bank-statement"),
             Service::InternalInquiry => ("15", "/v1.0/account-inquiry-internal"),

@@ -70,6 +70,7 @@ deeds! {
     RefundMovedToTransfer "refund.moved_to_transfer",
     RefundsExported "refund.exported",
     RefundMarkedDone "refund.marked_done",
+    RefundDoubted "refund.doubted",
     RefundMarkedFailed "refund.marked_failed",
     RefundMarkedReturned "refund.marked_returned",
     RefundSimulated "refund.simulated",

@@ -47,6 +47,8 @@ words! {
         WebhookFailing "webhook_failing",
         /// Money came that fits no payment.
         MoneyHeld "money_held",
+        /// A refund waits for somebody who approves it.
+        ApprovalWanted "approval_wanted",
         /// A bank does not answer.
         BankDown "bank_down",
         /// What a project has taken in a day or a week.
@@ -79,6 +81,7 @@ impl LetterKind {
             | LetterKind::Invitation
             | LetterKind::WebhookFailing
             | LetterKind::MoneyHeld
+            | LetterKind::ApprovalWanted
             | LetterKind::BankDown
             | LetterKind::Summary
             | LetterKind::Test => false,
@@ -90,11 +93,11 @@ impl LetterKind {
         matches!(self, LetterKind::Invitation | LetterKind::PasswordReset | LetterKind::RefundClaim)
     }
 
-    /// Whether it may go to a URL of the operator or the merchant: whatever says how a shop or the installation does. A link that
-    /// lets somebody in goes to that person alone, and so does what concerns one person's account. Of refunds that were made, programs
-    /// learn by an event.
+    /// Whether it may go to a URL of the operator or the merchant: everything that says how a shop or the installation does, and what
+    /// a program passes on to customers. A link that lets somebody in goes to that person alone, and so does what concerns one
+    /// person's account.
     pub const fn may_be_notice(self) -> bool {
-        !self.grants_access() && !self.is_security() && !matches!(self, LetterKind::RefundMade)
+        !self.grants_access() && !self.is_security()
     }
 
     /// Whether it goes to people who pay, and not to those who run the shop or the installation.
@@ -104,7 +107,14 @@ impl LetterKind {
 
     /// Whether each member chooses for themselves to get it. The others are about their access, or somebody has just asked for them.
     pub const fn is_optional(self) -> bool {
-        matches!(self, LetterKind::WebhookFailing | LetterKind::MoneyHeld | LetterKind::BankDown | LetterKind::Summary)
+        matches!(
+            self,
+            LetterKind::WebhookFailing
+                | LetterKind::MoneyHeld
+                | LetterKind::ApprovalWanted
+                | LetterKind::BankDown
+                | LetterKind::Summary
+        )
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::{
     id::{LinkId, ProjectId},
+    language::Language,
     metadata::Metadata,
     method::Method,
     money::Rupiah,
@@ -37,6 +38,8 @@ pub struct Checkout {
     pub customer: Customer,
     pub location: Location,
     pub device: Device,
+    /// The language in which the customer used its pages when they began to pay.
+    pub language: Option<Language>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,5 +86,10 @@ impl PaymentTerms {
             return_url: None,
             expires_at,
         }
+    }
+
+    /// The language of letters to the customer: Indonesian unless they used the checkout in another one.
+    pub fn customer_language(&self) -> Language {
+        self.checkout.as_ref().and_then(|checkout| checkout.language).unwrap_or(Language::Indonesian)
     }
 }

@@ -13,13 +13,19 @@
 //! - A refund is *ready to be sent* when [`Refund::is_ready`] holds and it has no [`transfer::TransferAttempt`] that the bank may have
 //!   carried out. An attempt is committed as sent before the call; the next needs the final refusal of the one before. What
 //!   was sent and not refused is only asked about.
+//! - What no bank says the end of, two people may end as failed ([`doubt`]). If the bank has made it all the same, it succeeds
+//!   after that ([`found`]).
 //! - The number of a destination and the token of the claim page are stored encrypted and are no part of `Refund`.
 
+pub mod doubt;
+mod failure;
+pub mod found;
 mod history;
 mod postings;
 pub mod request;
 pub mod split;
 pub mod transfer;
+mod uncertain;
 mod words;
 
 use crate::{
@@ -31,6 +37,9 @@ use crate::{
     rules::TextRule,
     time::Timestamp,
 };
+use doubt::{Doubt, NotProven};
+pub use failure::{Failure, FailureKind};
+use found::FoundDone;
 use postings::RefundMoney;
 pub use split::{Judged, NoRoom, Refundable, Split};
 pub use words::{PendingReason, RefundRoad, RefundStatus};
@@ -165,12 +174,14 @@ pub struct Refund {
     pub claim: Option<Claim>,
     pub made_by: Party,
     pub approved_by: Option<Party>,
-    /// Who says that a transfer was not made of which the bank has not said so. A second person must say it too.
-    pub failing_by: Option<Party>,
+    /// That somebody says of an uncertain transfer that it was not made. A second person must say it too.
+    pub doubt: Option<Doubt>,
     pub bank_reference: Option<String>,
     /// Why it failed, was declined, came back or needs the customer's account, in plain words.
     pub failure_reason: Option<String>,
     pub metadata: Option<Metadata>,
+    /// That it was found done after people had ended it as failed.
+    pub found: Option<FoundDone>,
     /// The numbered batch of transfers that it was exported with.
     pub batch: Option<i64>,
     /// When the sandbox's simulator does something next.
@@ -204,7 +215,9 @@ impl RefundStep {
     pub fn returning_fee(self, fee: Rupiah) -> RefundStep {
         let RefundState::Succeeded { at } = self.refund.state else { return self };
         let refund = Refund { fee_returned: fee, ..self.refund };
-        RefundStep { posting: Some(refund.money().succeeded(at)), refund, ..self }
+        let money = refund.money();
+        let posting = if refund.found.is_some() { money.found_done(at) } else { money.succeeded(at) };
+        RefundStep { posting: Some(posting), refund, ..self }
     }
 }
 
@@ -227,12 +240,15 @@ pub enum RefundStuck {
     NotProcessing,
     /// It has not succeeded.
     NotSucceeded,
+    /// The bank may have made it, and too little says that it has not.
+    NotProven(NotProven),
 }
 
 impl RefundStuck {
     /// In a sentence, for developers.
-    pub const fn sentence(self) -> &'static str {
-        match self {
+    pub fn sentence(self) -> String {
+        let sentence = match self {
+            RefundStuck::NotProven(why) => return why.sentence(),
             RefundStuck::Ended => "the refund has ended",
             RefundStuck::Sent => "the refund was sent to the bank already",
             RefundStuck::InBatch => "the refund is in a batch of transfers",
@@ -241,7 +257,8 @@ impl RefundStuck {
             RefundStuck::NoDestinationNeeded => "the refund does not wait for a bank account",
             RefundStuck::NotProcessing => "the refund is not on its way",
             RefundStuck::NotSucceeded => "the refund has not succeeded",
-        }
+        };
+        sentence.to_owned()
     }
 }
 
@@ -375,28 +392,6 @@ impl Refund {
     pub fn fail(self, why: String, is_unsettled: bool, now: Timestamp) -> Result<RefundStep, RefundStuck> {
         self.check_on_its_way()?;
         Ok(Refund { failure_reason: Some(why), ..self }.released(RefundState::Failed, is_unsettled, now))
-    }
-
-    /// A person says that it was not made, though the bank may have made it: a second person ends it by saying so too. `alone`:
-    /// there is no second.
-    pub fn doubt(
-        self,
-        by: Party,
-        alone: bool,
-        why: String,
-        is_unsettled: bool,
-        now: Timestamp,
-    ) -> Result<RefundStep, RefundStuck> {
-        self.check_on_its_way()?;
-        match self.failing_by {
-            _ if alone => self.fail(why, is_unsettled, now),
-            Some(first) if first == by => Err(RefundStuck::OwnRefund),
-            Some(_) => self.fail(why, is_unsettled, now),
-            None => {
-                let state = self.state;
-                Ok(Refund { failing_by: Some(by), failure_reason: Some(why), ..self }.moved(state, now))
-            }
-        }
     }
 
     /// The transfer was made and has come back.

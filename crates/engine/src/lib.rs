@@ -84,7 +84,7 @@ pub use banks::{
     BankAccountFile, BankDoor, BankHealth, BankStory, BankTest, Bill, CallGroup, ComparedLine, Comparison,
     FailingCalls, InboundClient, Inquiry, InquiryAnswer, LineClass, MethodStanding, NUMBERS_LOW_PERCENT,
     NewBankAccount, NewInbound, NumbersTaken, OpenAccount, PaymentAsked, StrayFit, TOKEN_LIFETIME, Taken, TestStep,
-    needs_of_profile,
+    UncertainTerms, needs_of_profile,
 };
 pub use blocking_work::{BlockingWork, Turn, WorkError, half_of_the_cores};
 pub use checkout::{Attempt, LinkPage, PaymentPage};
@@ -118,7 +118,7 @@ pub use picture::logo::LogoError;
 pub use projects::{NewProject, ProjectUpdate};
 pub use receipts::ReceiptFit;
 pub use reconcile::{Courier, Reconcilers};
-pub use refunds::{AccountAnswer, BatchedTransfer, ClaimPage, RefundOutcome};
+pub use refunds::{AccountAnswer, BatchedTransfer, ClaimPage, RefundOutcome, UncertainRefund};
 pub use second_factor::FactorState;
 pub use secrets::{Rotation, SecretsFound, UnopenedSecret};
 pub use sign_in::{NewSession, SignIn, Whereabouts};

@@ -8,6 +8,7 @@ use domain::{
     access::Role,
     audit::Deed,
     id::{LetterId, ProjectId},
+    language::Language,
     project::{Environment, Project},
     user::{Email, INVITE_LIFETIME, Invite, Token, User},
 };
@@ -74,6 +75,16 @@ impl Operator {
         self.engine.send_letter_again(id).await
     }
 
+    /// The host that notices for operators go to; none where no URL is set.
+    pub fn notices_go_to(&self) -> Option<String> {
+        self.engine.operator_notices_go_to()
+    }
+
+    /// Queues a notice for operators that says nothing but that notices arrive.
+    pub async fn test_notice(&self) -> Result<(), Error> {
+        self.engine.test_operator_notice().await
+    }
+
     /// Approves a production project, so that it may take payments, or withdraws the approval.
     pub async fn approve(&self, id: ProjectId, approved: bool) -> Result<Project, Error> {
         if self.engine.project(id).await?.environment != Environment::Production {
@@ -90,13 +101,14 @@ impl Operator {
         self.engine.update_project(id, update).await
     }
 
-    /// Creates a project for `owner`. If that is the operator, they own it at once; anybody else gets an invitation.
-    /// `form` identifies one filled-in form: sent twice, it creates one project.
+    /// Creates a project for `owner`. If that is the operator, they own it at once; anybody else gets an invitation,
+    /// by letter in that language. `form` identifies one filled-in form: sent twice, it creates one project.
     pub async fn create_project(
         &self,
         name: String,
         environment: Environment,
         owner: &str,
+        language: Language,
         form: Option<&str>,
     ) -> Result<(Project, Option<Token>), Error> {
         let owner = Email::parse(owner)?;
@@ -112,9 +124,9 @@ impl Operator {
             let sent = form.sent(project.id, project.created_at).map(Write::from);
             let owned = match &token {
                 None => vec![first_owner(project, self.user.id).into()],
-                Some(token) => self.invitation(project, &owner, token),
+                Some(token) => self.invitation(project, &owner, language, token)?,
             };
-            sent.into_iter().chain(owned).collect::<Vec<Write>>()
+            Ok(sent.into_iter().chain(owned).collect::<Vec<Write>>())
         };
         let new = NewProject { name, environment, merchant_name: None };
         match self.engine.create_project_with(new, besides).await {
@@ -127,7 +139,13 @@ impl Operator {
     }
 
     /// Invites the owner of a new project.
-    fn invitation(&self, project: &Project, owner: &Email, token: &Token) -> Vec<Write> {
+    fn invitation(
+        &self,
+        project: &Project,
+        owner: &Email,
+        language: Language,
+        token: &Token,
+    ) -> Result<Vec<Write>, Error> {
         let now = self.engine.now();
         let invite = Invite {
             id: self.engine.mint(now),
@@ -139,7 +157,8 @@ impl Operator {
             created_by: Some(self.user.id),
         };
         let line = self.engine.audit(Some(project.id), Deed::MemberInvited, owner, Role::Owner.word());
-        vec![PeopleWrite::Invited { invite, hash: token.hash() }.into(), line]
+        let letter = self.engine.invitation_letter(project, &self.user, language, &invite, token)?;
+        Ok([PeopleWrite::Invited { invite, hash: token.hash() }.into(), line].into_iter().chain(letter).collect())
     }
 
     /// The whole audit log: of all projects, and of the installation.

@@ -70,14 +70,14 @@ impl ProjectUpdate {
 
 impl Engine {
     pub async fn create_project(&self, new: NewProject) -> Result<(Project, Unsealed), Error> {
-        self.create_project_with(new, |_| Vec::<Write>::new()).await
+        self.create_project_with(new, |_| Ok(Vec::<Write>::new())).await
     }
 
     /// Creates a project, and commits the writes of `besides` with it.
     pub(crate) async fn create_project_with<W: Into<Write>>(
         &self,
         new: NewProject,
-        besides: impl FnOnce(&Project) -> Vec<W>,
+        besides: impl FnOnce(&Project) -> Result<Vec<W>, Error>,
     ) -> Result<(Project, Unsealed), Error> {
         let now = self.now();
         let name = PROJECT_NAME.check(new.name)?;
@@ -110,7 +110,7 @@ impl Engine {
         let sealed_webhook_secret = self.seal_webhook_secret(SealedColumn::WebhookSecret, project.id, &secret)?;
         let change = Change::from(ProjectWrite::Created { project: project.clone(), sealed_webhook_secret })
             .with(self.audit(Some(project.id), Deed::ProjectCreated, &project.name, project.environment.word()))
-            .with_all(besides(&project));
+            .with_all(besides(&project)?);
         self.store.commit(change).await?;
         Ok((project, secret))
     }

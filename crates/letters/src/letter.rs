@@ -28,6 +28,7 @@ pub enum Letter {
     FactorChanged(FactorChanged),
     WebhookFailing(WebhookFailing),
     MoneyHeld(MoneyHeld),
+    ApprovalWanted(ApprovalWanted),
     BankDown(BankDown),
     Summary(Summary),
     Test(Test),
@@ -97,6 +98,9 @@ pub struct RefundMade {
     pub reference: Option<String>,
     pub payment_url: String,
     pub is_sandbox: bool,
+    /// As in receipts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub customer: Option<Customer>,
 }
 
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,6 +180,39 @@ pub struct MoneyHeld {
     /// Where an owner decides.
     pub page_url: String,
     pub is_sandbox: bool,
+}
+
+/// To those who may approve a refund that waits for that.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalWanted {
+    pub project: String,
+    #[serde(with = "stored::rupiah")]
+    pub amount: Rupiah,
+    /// None where nobody knows that any more.
+    pub asked_by: Option<Asker>,
+    #[serde(with = "stored::timestamp")]
+    pub asked_at: Timestamp,
+    /// The bank and the last digits of the account; none where it goes back the way that it came.
+    pub destination: Option<String>,
+    /// Why the money goes back, as the merchant says.
+    pub reason: Option<String>,
+    pub refund_id: String,
+    pub payment_id: String,
+    /// Where the reader decides.
+    pub page_url: String,
+    /// Whether operators are asked, since no owner of the project may approve it.
+    pub for_operators: bool,
+    pub is_sandbox: bool,
+}
+
+/// Who asked for a refund.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asker {
+    /// A user, by their address.
+    User(String),
+    Key,
+    CommandLine,
 }
 
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -305,6 +342,7 @@ impl Letter {
             Letter::FactorChanged(_) => LetterKind::FactorChanged,
             Letter::WebhookFailing(_) => LetterKind::WebhookFailing,
             Letter::MoneyHeld(_) => LetterKind::MoneyHeld,
+            Letter::ApprovalWanted(_) => LetterKind::ApprovalWanted,
             Letter::BankDown(_) => LetterKind::BankDown,
             Letter::Summary(_) => LetterKind::Summary,
             Letter::Test(_) => LetterKind::Test,

@@ -4,7 +4,7 @@
 //! A letter may also be a notice, for a program that passes it on: its text alone, and its values by name.
 //!
 //! Both forms are rendered from the same content, so they state the same facts. Letters load nothing from anywhere, and only an
-//! invitation and a new password have a link that lets somebody in. Nothing here sends, stores or decides who gets a letter.
+//! invitation, a new password and the question where a refund goes have a link that grants access. Nothing here sends, stores or decides who gets a letter.
 
 mod compose;
 mod content;
@@ -24,9 +24,9 @@ mod samples;
 mod tests;
 
 pub use letter::{
-    BankDown, Customer, Face, FactorChange, FactorChanged, Invitation, LOGO, Letter, MoneyHeld, NewDevice, Origin,
-    PasswordChange, PasswordChanged, PasswordReset, PaymentReceipt, RefundClaim, RefundMade, Shop, Summary, Test,
-    WebhookFailing, Written,
+    ApprovalWanted, Asker, BankDown, Customer, Face, FactorChange, FactorChanged, Invitation, LOGO, Letter, MoneyHeld,
+    NewDevice, Origin, PasswordChange, PasswordChanged, PasswordReset, PaymentReceipt, RefundClaim, RefundMade, Shop,
+    Summary, Test, WebhookFailing, Written,
 };
 pub use notice::{Noticed, notice};
 pub use values::Values;

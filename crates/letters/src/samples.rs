@@ -6,9 +6,9 @@ use domain::{
 };
 
 use crate::letter::{
-    BankDown, Customer, Face, FactorChange, FactorChanged, Invitation, Letter, MoneyHeld, NewDevice, Origin,
-    PasswordChange, PasswordChanged, PasswordReset, PaymentReceipt, RefundClaim, RefundMade, Shop, Summary, Test,
-    WebhookFailing,
+    ApprovalWanted, Asker, BankDown, Customer, Face, FactorChange, FactorChanged, Invitation, Letter, MoneyHeld,
+    NewDevice, Origin, PasswordChange, PasswordChanged, PasswordReset, PaymentReceipt, RefundClaim, RefundMade, Shop,
+    Summary, Test, WebhookFailing,
 };
 
 /// What somebody might enter to take a letter over: markup, lines of their own, a turned text, and no end.
@@ -82,7 +82,36 @@ pub(crate) fn letters(texts: &Texts) -> Vec<(String, Letter, Face)> {
     of_shop.chain(own).collect()
 }
 
-fn refunds(texts: &Texts) -> [(String, Letter); 2] {
+fn approval(texts: &Texts) -> ApprovalWanted {
+    ApprovalWanted {
+        project: texts.shop.clone(),
+        amount: Rupiah::new(2_500_000),
+        asked_by: Some(Asker::User(texts.email.clone())),
+        asked_at: at(5),
+        destination: Some(texts.answer.clone()),
+        reason: Some(texts.reference.clone()),
+        refund_id: "rfd_01kfv7q3h8e6w9x2m4n5p7r8st".to_owned(),
+        payment_id: "pay_01kfv7q3h8e6w9x2m4n5p7r8st".to_owned(),
+        page_url: page("/dashboard/prj_1/refunds/rfd_01kfv7q3h8e6w9x2m4n5p7r8st"),
+        for_operators: false,
+        is_sandbox: false,
+    }
+}
+
+/// What operators are asked where no owner may approve it.
+fn approval_by_operator(texts: &Texts) -> ApprovalWanted {
+    ApprovalWanted {
+        asked_by: Some(Asker::Key),
+        destination: None,
+        reason: None,
+        page_url: page("/dashboard/operator/refunds/rfd_01kfv7q3h8e6w9x2m4n5p7r8st"),
+        for_operators: true,
+        ..approval(texts)
+    }
+}
+
+fn refunds(texts: &Texts) -> [(String, Letter); 4] {
+    let from_server = ApprovalWanted { asked_by: Some(Asker::CommandLine), is_sandbox: true, ..approval(texts) };
     let claim = RefundClaim {
         title: texts.title.clone(),
         amount: Rupiah::new(125_000),
@@ -102,8 +131,14 @@ fn refunds(texts: &Texts) -> [(String, Letter); 2] {
         reference: None,
         payment_url: page("/pay/pay_01kfv7q3h8e6w9x2m4n5p7r8st"),
         is_sandbox: true,
+        customer: Some(customer(texts)),
     };
-    [("refund-claim".to_owned(), Letter::RefundClaim(claim)), ("refund-made".to_owned(), Letter::RefundMade(made))]
+    [
+        ("refund-claim".to_owned(), Letter::RefundClaim(claim)),
+        ("refund-made".to_owned(), Letter::RefundMade(made)),
+        ("approval-wanted".to_owned(), Letter::ApprovalWanted(approval(texts))),
+        ("approval-wanted-from-server".to_owned(), Letter::ApprovalWanted(from_server)),
+    ]
 }
 
 fn money(texts: &Texts) -> Vec<(String, Letter)> {
@@ -209,6 +244,7 @@ fn account(texts: &Texts) -> Vec<(String, Letter)> {
         ("password-changed-by-link".to_owned(), changed(PasswordChange::ResetLink, origin(texts))),
         ("password-changed-by-operator".to_owned(), changed(PasswordChange::CommandLine, on_server)),
         ("bank-down".to_owned(), Letter::BankDown(bank)),
+        ("approval-wanted-operators".to_owned(), Letter::ApprovalWanted(approval_by_operator(texts))),
         ("test".to_owned(), Letter::Test(Test { sent_at: at(2) })),
     ]
 }

@@ -199,6 +199,30 @@ fn a_notice_is_made_of_every_letter_but_those_for_one_person_and_states_the_same
     }
 }
 
+/// The table's other words of code are no names of values.
+#[test]
+fn the_documentation_names_exactly_the_values_that_a_notice_has() {
+    let page = include_str!("../../../docs/notices.md");
+    for kind in LetterKind::ALL.iter().filter(|kind| kind.may_be_notice()) {
+        let row = page.lines().find(|line| line.starts_with(&format!("| `{}` |", kind.word()))).unwrap();
+        let words = row.split(" | ").last().unwrap().split('`').skip(1).step_by(2);
+        let named: BTreeSet<&str> = words.filter(|word| !["null", "receipt"].contains(word)).collect();
+        let samples = letters(&Texts::usual()).into_iter().filter(|(_, letter, _)| letter.kind() == *kind);
+        let mut names = BTreeSet::new();
+        for (name, letter, face) in samples {
+            let values = serde_json::to_value(notice(&letter, LANGUAGES[0], &face).unwrap().values).unwrap();
+            assert!(named.iter().all(|named| values.get(named).is_some() || is_of_customer(named)), "{name}: {values}");
+            names.extend(values.as_object().unwrap().keys().cloned());
+        }
+        let outer: BTreeSet<&str> = named.into_iter().filter(|named| !is_of_customer(named)).collect();
+        assert_eq!(outer, names.iter().map(String::as_str).collect(), "{}", kind.word());
+    }
+}
+
+fn is_of_customer(name: &str) -> bool {
+    ["name", "email", "phone"].contains(&name)
+}
+
 #[test]
 fn a_letter_is_the_same_after_it_was_stored() {
     for texts in [Texts::usual(), Texts::hostile()] {

@@ -3,15 +3,19 @@
 use domain::method::Method;
 use serde::Serialize;
 
-use crate::letter::{BankDown, Customer, Letter, MoneyHeld, PaymentReceipt, Summary, WebhookFailing};
+use crate::letter::{
+    ApprovalWanted, Asker, BankDown, Customer, Letter, MoneyHeld, PaymentReceipt, RefundMade, Summary, WebhookFailing,
+};
 
 /// What a notice says, by name.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum Values<'a> {
     Receipt(ReceiptValues<'a>),
+    RefundMade(RefundValues<'a>),
     WebhookFailing(WebhookValues<'a>),
     MoneyHeld(HeldValues<'a>),
+    ApprovalWanted(ApprovalValues<'a>),
     BankDown(BankValues<'a>),
     Summary(SummaryValues<'a>),
     Test(TestValues),
@@ -23,6 +27,19 @@ pub struct ReceiptValues<'a> {
     amount: i64,
     paid_at: String,
     method: MethodValues,
+    payment_id: &'a str,
+    reference: Option<&'a str>,
+    payment_url: &'a str,
+    is_sandbox: bool,
+    customer: Option<&'a Customer>,
+}
+
+#[derive(Serialize)]
+pub struct RefundValues<'a> {
+    title: &'a str,
+    amount: i64,
+    destination: Option<&'a str>,
+    made_at: String,
     payment_id: &'a str,
     reference: Option<&'a str>,
     payment_url: &'a str,
@@ -61,6 +78,21 @@ pub struct HeldValues<'a> {
 }
 
 #[derive(Serialize)]
+pub struct ApprovalValues<'a> {
+    project: &'a str,
+    amount: i64,
+    /// The address of the user who asked; none for a key and a command.
+    asked_by: Option<&'a str>,
+    asked_at: String,
+    destination: Option<&'a str>,
+    reason: Option<&'a str>,
+    refund_id: &'a str,
+    payment_id: &'a str,
+    page_url: &'a str,
+    is_sandbox: bool,
+}
+
+#[derive(Serialize)]
 pub struct BankValues<'a> {
     bank_account: &'a str,
     failing_since: String,
@@ -91,14 +123,15 @@ pub struct TestValues {
 pub(crate) fn values(letter: &Letter) -> Option<Values<'_>> {
     Some(match letter {
         Letter::Receipt(letter) => Values::Receipt(receipt(letter)),
+        Letter::RefundMade(letter) => Values::RefundMade(refund_made(letter)),
         Letter::WebhookFailing(letter) => Values::WebhookFailing(webhook_failing(letter)),
         Letter::MoneyHeld(letter) => Values::MoneyHeld(money_held(letter)),
+        Letter::ApprovalWanted(letter) => Values::ApprovalWanted(approval_wanted(letter)),
         Letter::BankDown(letter) => Values::BankDown(bank_down(letter)),
         Letter::Summary(letter) => Values::Summary(summary(letter)),
         Letter::Test(letter) => Values::Test(TestValues { sent_at: letter.sent_at.to_string() }),
         Letter::Invitation(_)
         | Letter::RefundClaim(_)
-        | Letter::RefundMade(_)
         | Letter::PasswordReset(_)
         | Letter::NewDevice(_)
         | Letter::PasswordChanged(_)
@@ -112,6 +145,20 @@ fn receipt(letter: &PaymentReceipt) -> ReceiptValues<'_> {
         amount: letter.amount.get(),
         paid_at: letter.paid_at.to_string(),
         method: method(letter.method),
+        payment_id: &letter.payment_id,
+        reference: letter.reference.as_deref(),
+        payment_url: &letter.payment_url,
+        is_sandbox: letter.is_sandbox,
+        customer: letter.customer.as_ref(),
+    }
+}
+
+fn refund_made(letter: &RefundMade) -> RefundValues<'_> {
+    RefundValues {
+        title: &letter.title,
+        amount: letter.amount.get(),
+        destination: letter.destination.as_deref(),
+        made_at: letter.made_at.to_string(),
         payment_id: &letter.payment_id,
         reference: letter.reference.as_deref(),
         payment_url: &letter.payment_url,
@@ -141,6 +188,25 @@ fn money_held(letter: &MoneyHeld) -> HeldValues<'_> {
         amount: letter.amount.get(),
         received_at: letter.received_at.to_string(),
         reason: letter.reason.word(),
+        payment_id: &letter.payment_id,
+        page_url: &letter.page_url,
+        is_sandbox: letter.is_sandbox,
+    }
+}
+
+fn approval_wanted(letter: &ApprovalWanted) -> ApprovalValues<'_> {
+    let asked_by = match &letter.asked_by {
+        Some(Asker::User(email)) => Some(email.as_str()),
+        Some(Asker::Key | Asker::CommandLine) | None => None,
+    };
+    ApprovalValues {
+        project: &letter.project,
+        amount: letter.amount.get(),
+        asked_by,
+        asked_at: letter.asked_at.to_string(),
+        destination: letter.destination.as_deref(),
+        reason: letter.reason.as_deref(),
+        refund_id: &letter.refund_id,
         payment_id: &letter.payment_id,
         page_url: &letter.page_url,
         is_sandbox: letter.is_sandbox,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use engine::{Mail, Settings};
+use engine::{Mail, Notices, Settings};
 use gateway::{MailSettings, Mailer};
 use secrecy::SecretString;
 
@@ -78,14 +78,27 @@ pub(crate) struct LetterOptions {
 }
 
 impl LetterOptions {
-    /// An existing installation. Where mail is set up, letters are queued, and sealed with the secret key.
+    /// An existing installation. Where mail is set up, letters are queued, also as notices of projects, and sealed with the secret key.
     pub(crate) async fn installation(&self, global: &GlobalOptions) -> Result<Installation, CliError> {
-        let Some(mailer) = self.mail.mailer()? else {
-            return Installation::existing(global, Settings::default()).await;
-        };
+        match self.mail.mailer()? {
+            Some(mailer) => self.with_mail(mailer, global).await,
+            None => Installation::existing(global, Settings::default()).await,
+        }
+    }
+
+    /// The same for a command that encrypts something in any case.
+    pub(crate) async fn sealing_installation(&self, global: &GlobalOptions) -> Result<Installation, CliError> {
+        match self.mail.mailer()? {
+            Some(mailer) => self.with_mail(mailer, global).await,
+            None => Installation::sealing_existing(global, Settings::default()).await,
+        }
+    }
+
+    async fn with_mail(&self, mailer: Mailer, global: &GlobalOptions) -> Result<Installation, CliError> {
         let installation = Installation::sealing_existing(global, Settings::default()).await?;
         let is_development = installation.engine.is_development().await?;
         let pages_url = pages_url(&self.pages_url, is_development, global)?;
+        installation.engine.set_up_notices(Notices { pages_url: pages_url.clone(), operators: None });
         installation.engine.set_up_mail(Mail { mailer, pages_url });
         Ok(installation)
     }

@@ -2,6 +2,7 @@
 //! What no key may do, such as approving one, works on the database, as the operator does it.
 
 mod account;
+mod attempts;
 mod decide;
 
 use clap::{Args, Subcommand, ValueEnum, value_parser};

@@ -157,7 +157,13 @@ impl Body {
         let (status_name, reason_name) = match service {
             Service::Inquiry => ("inquiryStatus", "inquiryReason"),
             Service::Payment => ("paymentFlagStatus", "paymentFlagReason"),
-            Service::Token | Service::VaNotify | Service::QrNotify | Service::DebitNotify | Service::Unknown => return,
+            Service::Token
+            | Service::VaNotify
+            | Service::QrNotify
+            | Service::DebitNotify
+            | Service::SknNotify
+            | Service::RtgsNotify
+            | Service::Unknown => return,
         };
         let mut members = Map::new();
         members.insert(status_name.to_owned(), flag.into());

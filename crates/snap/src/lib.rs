@@ -1,5 +1,6 @@
 //! Doors for banks: `/snap/{account}/v1.0/…`, where a bank gets a token (73), asks what is to be paid under a number (24),
-//! asks us to take money (25), and tells us of money that it has taken (34, 52, 56), by Bank Indonesia's standard SNAP.
+//! asks us to take money (25), and tells us of money that it has taken (34, 52, 56) and of transfers that we have ordered (75, 76),
+//! by Bank Indonesia's standard SNAP.
 //!
 //! A door checks who calls and reads the message; the engine decides. Answers have SNAP's shape, also when something
 //! fails: never the envelope of the API, never a page.

@@ -1,10 +1,11 @@
 //! Services 34, 52, 56, and 25 where the bank hosts the number: the bank tells us of money that it has taken. Refusing it would
-//! return nothing, so it is recorded and the answer is success. What the bank has not signed only makes us ask it.
+//! return nothing, so it is recorded and the answer is success. Services 75 and 76: it tells what became of a transfer of ours.
+//! What the bank has not signed only makes us ask it.
 
 use std::sync::Arc;
 
 use axum::response::Response;
-use gateway::snap::{About, NotificationKind, ResponseCase, read_notification};
+use gateway::snap::{About, NotificationKind, ResponseCase, TransferNotice, read_notification};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -53,6 +54,17 @@ pub(crate) async fn taken(call: Call) -> Result<Response, Refusal> {
     let mut body = Body::new(SUCCESS, SUCCESSFUL);
     body.account_data(Service::Payment, "00", &Reason { english: "Success", indonesia: "Sukses" }, echoed);
     Ok(body.answer(Service::Payment, now))
+}
+
+/// Services 75 and 76.
+pub(crate) async fn of_transfer(call: Call, service: Service) -> Result<Response, Refusal> {
+    let (app, open, now) = (call.app.clone(), Arc::clone(&call.open), call.now);
+    let notification = call.notification()?;
+    let told: Value = serde_json::from_slice(&notification.body).map_err(|_| Refusal::BadRequest("Invalid JSON"))?;
+    let notice = TransferNotice::read(told).map_err(|missing| Refusal::Missing(missing.to_owned()))?;
+    let recorded = app.engine.record_transfer_notice(&open, notice, notification.is_signed).await;
+    recorded.map_err(|error| Refusal::of_error(&error))?;
+    Ok(Body::new(SUCCESS, SUCCESSFUL).answer(service, now))
 }
 
 /// Records what the bank tells us, and answers its body.

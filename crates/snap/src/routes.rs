@@ -169,6 +169,7 @@ async fn handle(
         Service::VaNotify => notification::answer(call, NotificationKind::VaNotify).await,
         Service::QrNotify => notification::answer(call, NotificationKind::QrNotify).await,
         Service::DebitNotify => notification::answer(call, NotificationKind::DebitNotify).await,
+        Service::SknNotify | Service::RtgsNotify => notification::of_transfer(call, service).await,
         Service::Unknown => Err(Refusal::NoSuchService),
     }
 }

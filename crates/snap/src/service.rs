@@ -14,6 +14,10 @@ pub(crate) enum Service {
     QrNotify,
     /// The same, as wallets say it.
     DebitNotify,
+    /// What became of a transfer of ours by SKN.
+    SknNotify,
+    /// Likewise by RTGS.
+    RtgsNotify,
     /// No service of ours.
     Unknown,
 }
@@ -28,6 +32,8 @@ impl Service {
             Service::VaNotify => "34",
             Service::QrNotify => "52",
             Service::DebitNotify => "56",
+            Service::SknNotify => "75",
+            Service::RtgsNotify => "76",
             Service::Unknown => "00",
         }
     }
@@ -40,18 +46,22 @@ impl Service {
             Service::VaNotify => 34,
             Service::QrNotify => 52,
             Service::DebitNotify => 56,
+            Service::SknNotify => 75,
+            Service::RtgsNotify => 76,
             Service::Unknown => 0,
         }
     }
 
     /// The services with a door.
-    pub(crate) const ALL: [Service; 6] = [
+    pub(crate) const ALL: [Service; 8] = [
         Service::Token,
         Service::Inquiry,
         Service::Payment,
         Service::VaNotify,
         Service::QrNotify,
         Service::DebitNotify,
+        Service::SknNotify,
+        Service::RtgsNotify,
     ];
 
     /// Whether it answers at a disabled account too: the bank may still ask again about money that we have judged, or tell
@@ -70,6 +80,8 @@ impl Service {
             Service::VaNotify => Some(BankDoor::VaNotice),
             Service::QrNotify => Some(BankDoor::QrNotice),
             Service::DebitNotify => Some(BankDoor::DebitNotice),
+            Service::SknNotify => Some(BankDoor::SknNotice),
+            Service::RtgsNotify => Some(BankDoor::RtgsNotice),
         }
     }
 
@@ -82,6 +94,8 @@ impl Service {
             Service::VaNotify => "/v1.0/transfer-va/notify-payment-intrabank",
             Service::QrNotify => "/v1.0/qr/qr-mpm-notify",
             Service::DebitNotify => "/v1.0/debit/notify",
+            Service::SknNotify => "/v1.0/transfer-skn/notify",
+            Service::RtgsNotify => "/v1.0/transfer-rtgs/notify",
             Service::Unknown => "",
         }
     }

@@ -192,6 +192,8 @@ pub enum Guard {
     ClaimOpen,
     /// The attempt was the next of its refund, or still the one that was read.
     TransferAttempt,
+    /// No other refund of the payment was on its way by the code that was paid.
+    RefundAlone,
     /// No other batch had that number.
     RefundBatch,
     /// The receipt was returned by that refund.

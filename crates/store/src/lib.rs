@@ -27,6 +27,8 @@ mod number_costs;
 mod plan;
 mod postgres;
 mod read;
+#[cfg(test)]
+mod refund_list_costs;
 mod scans;
 mod sealed_column;
 #[cfg(test)]

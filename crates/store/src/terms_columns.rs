@@ -5,7 +5,7 @@ use domain::payment::{Checkout, Customer, Device, Location, PaymentTerms};
 
 use crate::{
     error::StoreError,
-    metadata_column,
+    language_column, metadata_column,
     value::{Columns, Value},
 };
 
@@ -50,7 +50,8 @@ macro_rules! checkout_columns {
             "device_kind",
             "device_os",
             "device_browser",
-            "user_agent"
+            "user_agent",
+            "language"
         )
     };
 }
@@ -103,8 +104,8 @@ pub(crate) fn terms(columns: &mut Columns<'_>) -> Result<PaymentTerms, StoreErro
     })
 }
 
-pub(crate) fn checkout_values(checkout: Checkout) -> [Value; 10] {
-    let Checkout { customer, location, device } = checkout;
+pub(crate) fn checkout_values(checkout: Checkout) -> [Value; 11] {
+    let Checkout { customer, location, device, language } = checkout;
     [
         customer.name.into(),
         customer.email.into(),
@@ -116,6 +117,7 @@ pub(crate) fn checkout_values(checkout: Checkout) -> [Value; 10] {
         device.os.into(),
         device.browser.into(),
         device.user_agent.into(),
+        language.map(language_column::word).into(),
     ]
 }
 
@@ -134,6 +136,7 @@ pub(crate) fn checkout(columns: &mut Columns<'_>) -> Result<Checkout, StoreError
             browser: columns.optional_text()?,
             user_agent: columns.optional_text()?,
         },
+        language: columns.optional_word(language_column::read)?,
     })
 }
 

@@ -421,6 +421,10 @@ impl<'a> Columns<'a> {
         read(&self.text()?, parse)
     }
 
+    pub(crate) fn optional_word<T>(&mut self, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>, StoreError> {
+        self.optional_text()?.map(|text| read(&text, parse)).transpose()
+    }
+
     /// A comma-separated list of texts that `parse` knows.
     pub(crate) fn words<T>(&mut self, parse: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, StoreError> {
         let text = self.text()?;

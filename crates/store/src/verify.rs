@@ -125,11 +125,10 @@ pub(crate) const INVARIANTS: [(&str, &str); 52] = [
             "SELECT p.id FROM payments p LEFT JOIN postings o ON o.payment_id = p.id \
              LEFT JOIN legs e ON e.posting_id = o.id AND e.account = 'pending' \
              LEFT JOIN receipts r ON r.decided_payment_id = p.id \
-             LEFT JOIN (SELECT payment_id, SUM(from_pending) AS amount FROM refunds \
-             WHERE status IN ('requires_action', 'pending', 'succeeded') GROUP BY payment_id) t ON t.payment_id = p.id \
-             GROUP BY p.id, p.settles_at, p.amount, p.fee, r.difference, t.amount \
+             GROUP BY p.id, p.settles_at, p.amount, p.fee, r.difference \
              HAVING COALESCE(SUM(e.amount), 0) <> CASE WHEN p.settles_at IS NULL THEN 0 \
-             ELSE p.amount + COALESCE(r.difference, 0) - p.fee - COALESCE(t.amount, 0) END"
+             ELSE p.amount + COALESCE(r.difference, 0) - p.fee - COALESCE((SELECT SUM(COALESCE(f.found_from_pending, f.from_pending)) \
+             FROM refunds f WHERE f.payment_id = p.id AND f.status IN ('requires_action', 'pending', 'succeeded')), 0) END"
         ),
     ),
     (
@@ -389,9 +388,9 @@ pub(crate) const INVARIANTS: [(&str, &str); 52] = [
          AND c.generation = j.generation AND c.account_id = j.account_id WHERE c.reference IS NULL \
          UNION ALL SELECT s.account_id || ':' || s.external_id FROM bank_sends s LEFT JOIN bank_codes c \
          ON c.opening_id = s.opening_id AND c.generation = s.generation AND c.account_id = s.account_id \
-         WHERE c.reference IS NULL AND (s.opening_id IS NOT NULL OR s.service NOT IN (0, 11, 14, 15, 16, 17, 18, 26, 35, \
-         36, 42, 43, 51, 55, 58, 78)) \
-         UNION ALL SELECT s.account_id || ':' || s.external_id FROM bank_sends s WHERE s.service IN (17, 18, 43) \
+         WHERE c.reference IS NULL AND (s.opening_id IS NOT NULL OR s.service NOT IN (0, 11, 14, 15, 16, 17, 18, 22, 23, \
+         26, 35, 36, 42, 43, 51, 55, 58, 78)) \
+         UNION ALL SELECT s.account_id || ':' || s.external_id FROM bank_sends s WHERE s.service IN (17, 18, 22, 23, 43) \
          AND NOT EXISTS (SELECT 1 FROM refund_attempts a WHERE a.account_id = s.account_id AND a.external_id = s.external_id)",
     ),
     (

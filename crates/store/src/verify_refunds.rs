@@ -8,7 +8,7 @@ macro_rules! live {
 }
 
 /// In braces: a project's id as text.
-pub(crate) const REFUND_INVARIANTS: [(&str, &str); 13] = [
+pub(crate) const REFUND_INVARIANTS: [(&str, &str); 15] = [
     (
         "I2 refunds are counted as they stand",
         "SELECT {t.project_id} || ':' || t.standing FROM (SELECT project_id, standing, refunds, amount FROM refund_counts \
@@ -16,9 +16,10 @@ pub(crate) const REFUND_INVARIANTS: [(&str, &str); 13] = [
          GROUP BY t.project_id, t.standing HAVING SUM(t.refunds) <> 0 OR SUM(t.amount) <> 0",
     ),
     (
-        "I26 refunds of a paid payment that were not failed, cancelled or returned do not exceed the money received for it",
+        "I26 refunds of a paid payment that were not failed, cancelled or returned do not exceed the money received for it, but for those found done",
         concat!(
-            "SELECT p.id FROM payments p JOIN (SELECT payment_id, SUM(amount) AS amount FROM refunds \
+            "SELECT p.id FROM payments p JOIN (SELECT payment_id, \
+             SUM(CASE WHEN found_done_at IS NULL THEN amount ELSE 0 END) AS amount FROM refunds \
              WHERE receipt_id IS NULL AND status IN ",
             live!(),
             " GROUP BY payment_id) t ON t.payment_id = p.id LEFT JOIN receipts r ON r.decided_payment_id = p.id \
@@ -65,12 +66,12 @@ pub(crate) const REFUND_INVARIANTS: [(&str, &str); 13] = [
     (
         "I29 a refund is posted once when it is made and once for each end that it has come to",
         "SELECT f.id FROM refunds f LEFT JOIN postings o ON o.payment_id = f.payment_id AND o.project_id = f.project_id \
-         AND o.id = o.kind || ':' || f.id GROUP BY f.id, f.status \
+         AND o.id = o.kind || ':' || f.id GROUP BY f.id, f.status, f.found_done_at \
          HAVING COUNT(CASE o.kind WHEN 'refund_started' THEN 1 END) <> 1 \
          OR COUNT(CASE o.kind WHEN 'refund_succeeded' THEN 1 END) \
          <> CASE WHEN f.status IN ('succeeded', 'returned') THEN 1 ELSE 0 END \
          OR COUNT(CASE o.kind WHEN 'refund_released' THEN 1 END) \
-         <> CASE WHEN f.status IN ('failed', 'cancelled') THEN 1 ELSE 0 END \
+         <> CASE WHEN f.status IN ('failed', 'cancelled') OR f.found_done_at IS NOT NULL THEN 1 ELSE 0 END \
          OR COUNT(CASE o.kind WHEN 'refund_returned' THEN 1 END) <> CASE f.status WHEN 'returned' THEN 1 ELSE 0 END",
     ),
     (
@@ -90,11 +91,28 @@ pub(crate) const REFUND_INVARIANTS: [(&str, &str); 13] = [
          OR COALESCE(SUM(CASE e.account WHEN 'refunding' THEN e.amount END), 0) <> f.amount",
     ),
     (
+        "I29 a refund that was found done was taken again from the accounts that it says",
+        "SELECT f.id FROM refunds f LEFT JOIN entries e ON e.posting_id = 'refund_succeeded:' || f.id \
+         AND e.project_id = f.project_id AND e.at = f.found_done_at WHERE f.found_done_at IS NOT NULL \
+         GROUP BY f.id, f.amount, f.found_from_pending, f.found_from_unapplied \
+         HAVING COALESCE(SUM(CASE e.account WHEN 'pending' THEN -e.amount END), 0) <> f.found_from_pending \
+         OR COALESCE(SUM(CASE WHEN e.account IN ('available', 'fees') THEN -e.amount END), 0) \
+         <> f.amount - f.found_from_pending - f.found_from_unapplied \
+         OR COALESCE(SUM(CASE e.account WHEN 'unapplied' THEN -e.amount END), 0) <> f.found_from_unapplied \
+         OR COALESCE(SUM(CASE e.account WHEN 'refunded' THEN e.amount END), 0) <> f.amount",
+    ),
+    (
+        "I26 a refund that was found done after people had ended it as failed has succeeded, and has a difference",
+        "SELECT f.id FROM refunds f LEFT JOIN refund_attempts a ON a.refund_id = f.id AND a.state <> 'refused' \
+         LEFT JOIN bank_differences d ON d.account_id = a.account_id AND d.subject = a.reference AND d.kind = 'refunded' \
+         WHERE f.found_done_at IS NOT NULL AND (f.status NOT IN ('succeeded', 'returned') OR d.subject IS NULL)",
+    ),
+    (
         "I29 held money is returned by a refund exactly while the refund stands",
         concat!(
             "SELECT f.id FROM refunds f LEFT JOIN receipts r ON r.public_id = f.receipt_id AND r.decided_refund_id = f.id \
              AND r.project_id = f.project_id AND r.payment_id = f.payment_id AND r.amount = f.amount \
-             WHERE f.receipt_id IS NOT NULL AND (r.id IS NOT NULL) <> (f.status IN ",
+             WHERE f.receipt_id IS NOT NULL AND (r.id IS NOT NULL) <> (COALESCE(f.found_from_unapplied, f.amount) > 0 AND f.status IN ",
             live!(),
             ") UNION ALL SELECT r.decided_refund_id FROM receipts r LEFT JOIN refunds f ON f.id = r.decided_refund_id \
              WHERE r.decided_refund_id IS NOT NULL AND f.id IS NULL"

@@ -59,6 +59,7 @@ pub(crate) fn kind_name(words: Words, kind: LetterKind) -> String {
         LetterKind::FactorChanged => fl!(words, "letter-factor-changed"),
         LetterKind::WebhookFailing => fl!(words, "letter-webhook-failing"),
         LetterKind::MoneyHeld => fl!(words, "letter-money-held"),
+        LetterKind::ApprovalWanted => fl!(words, "letter-approval-wanted"),
         LetterKind::BankDown => fl!(words, "letter-bank-down"),
         LetterKind::Summary => fl!(words, "letter-summary"),
         LetterKind::Test => fl!(words, "letter-test"),

@@ -14,7 +14,7 @@ fn members(setting: Setting, may_manage: bool) -> String {
         shell: setting.shell(Section::Settings, true),
         base: url("/prj_1/settings"),
         may_manage,
-        fresh: may_manage.then(|| FreshInvite { title: setting.text(), url: setting.text() }),
+        fresh: may_manage.then(|| FreshInvite { title: setting.text(), text: setting.text(), url: setting.text() }),
         members: vec![MemberRow {
             id: "usr_1".to_owned(),
             email: setting.text(),

@@ -100,7 +100,8 @@ async fn submit(page: OperatorPage, SignedForm(form): SignedForm) -> Result<Resp
         return create_page(&page, StatusCode::UNPROCESSABLE_ENTITY, filled, None).await;
     }
     let (name, attempt) = (filled.name.clone(), Some(filled.attempt.as_str()));
-    let (_, token) = page.operator.create_project(name, filled.environment, &filled.owner, attempt).await?;
+    let (environment, owner, language) = (filled.environment, &filled.owner, page.language());
+    let (_, token) = page.operator.create_project(name, environment, owner, language, attempt).await?;
     let Some(token) = token else { return Ok(page.redirect(PATH, Done::ProjectCreated)) };
     let fresh = fresh_invite(&page, &filled.owner, &token);
     let filled = Filled::empty(String::new());

@@ -1,4 +1,5 @@
-//! `/dashboard/operator/letters`: the letters of the installation, what has become of them, and sending them again.
+//! `/dashboard/operator/letters`: the letters of the installation, what has become of them, and sending them again. A test notice
+//! to operators is sent from here too.
 
 use askama::Template;
 use axum::{
@@ -23,6 +24,7 @@ use crate::{
 };
 
 const LETTERS: &str = "/dashboard/operator/letters";
+const TEST_NOTICE: &str = "/dashboard/operator/letters/test-notice";
 
 #[derive(Template)]
 #[template(path = "operator/letters.html")]
@@ -32,9 +34,17 @@ pub(crate) struct LettersPage {
     pub(crate) base: String,
     /// Whether mail is set up.
     pub(crate) has_mail: bool,
+    pub(crate) notices: Option<OperatorNotices>,
     pub(crate) filters: Vec<LetterFilterLink>,
     pub(crate) rows: Vec<LetterRow>,
     pub(crate) paging: Paging,
+}
+
+/// Where notices for operators go.
+pub(crate) struct OperatorNotices {
+    /// Names the host.
+    pub(crate) text: String,
+    pub(crate) test_url: String,
 }
 
 /// A link to the letters in one state.
@@ -45,7 +55,10 @@ pub(crate) struct LetterFilterLink {
 }
 
 pub(crate) fn routes() -> Router<App> {
-    Router::new().route(LETTERS, get(show)).route("/dashboard/operator/letters/{letter}/again", post(again).get(show))
+    Router::new()
+        .route(LETTERS, get(show))
+        .route("/dashboard/operator/letters/{letter}/again", post(again).get(show))
+        .route(TEST_NOTICE, post(test_notice).get(show))
 }
 
 async fn show(page: OperatorPage) -> Result<Response, PageError> {
@@ -74,11 +87,20 @@ async fn show(page: OperatorPage) -> Result<Response, PageError> {
         row(&page, shown, Some(again))
     });
     let (base, has_mail, rows) = (page.url(PATH), page.app.engine.has_mail(), rows.collect());
-    let view = LettersPage { tab: Tab::Letters, base, has_mail, filters, rows, paging, shell };
+    let notices = page.operator.notices_go_to().map(|host| OperatorNotices {
+        text: fl!(words, "operator-notices-text", host = host),
+        test_url: page.url(TEST_NOTICE),
+    });
+    let view = LettersPage { tab: Tab::Letters, base, has_mail, notices, filters, rows, paging, shell };
     Ok(page.render(StatusCode::OK, &view))
 }
 
 async fn again(page: OperatorPage, LastId(id): LastId<LetterId>, _: SignedForm) -> Result<Response, PageError> {
     page.operator.send_letter_again(id).await?;
     Ok(page.redirect(LETTERS, Done::LetterSentAgain))
+}
+
+async fn test_notice(page: OperatorPage, _: SignedForm) -> Result<Response, PageError> {
+    page.operator.test_notice().await?;
+    Ok(page.redirect(LETTERS, Done::NoticeTested))
 }

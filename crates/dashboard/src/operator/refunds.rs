@@ -17,7 +17,11 @@ use crate::{
     page::OperatorPage,
     payment::customer::Fact,
     receipts::wording::Answer,
-    refunds::wording::{line_of, names_warning, party_name, road_line, standing, stuck},
+    refunds::{
+        failures::failure_line_with_code,
+        uncertain::{Uncertainty, is_confirmed, stuck_or_early, uncertainty},
+        wording::{line_of, names_warning, party_name, road_line, standing},
+    },
     session::{LastId, SignedForm},
     shell::Shell,
     table::{PageNumber, Paging},
@@ -65,6 +69,21 @@ pub(crate) struct RefundPage {
     /// Whether this operator may approve it; who asked may not.
     pub(crate) may_approve: bool,
     pub(crate) decline: Answer,
+    /// What is known of one that a bank may have made.
+    pub(crate) uncertain: Option<UncertainForm>,
+}
+
+/// What an operator sees before they also say that a refund was not made.
+pub(crate) struct UncertainForm {
+    pub(crate) known: Uncertainty,
+    pub(crate) failed: Answer,
+}
+
+/// The form that was sent.
+enum FilledForm {
+    None,
+    Decline(Answer),
+    Failed(Answer),
 }
 
 pub(crate) fn routes() -> Router<App> {
@@ -74,6 +93,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/dashboard/operator/refunds/{refund}", get(show))
         .route("/dashboard/operator/refunds/{refund}/approve", get(show).post(approve))
         .route("/dashboard/operator/refunds/{refund}/decline", get(show).post(decline))
+        .route("/dashboard/operator/refunds/{refund}/failed", get(show).post(mark_failed))
 }
 
 async fn list(page: OperatorPage) -> Result<Response, PageError> {
@@ -102,7 +122,7 @@ fn row(page: &OperatorPage, waiting: &WaitingRefund) -> Row {
 }
 
 async fn show(page: OperatorPage, LastId(id): LastId<RefundId>) -> Result<Response, PageError> {
-    refund_page(&page, id, StatusCode::OK, None, Answer::default()).await
+    refund_page(&page, id, StatusCode::OK, None, FilledForm::None).await
 }
 
 async fn approve(
@@ -114,7 +134,7 @@ async fn approve(
         return Err(PageError::with(StatusCode::UNPROCESSABLE_ENTITY));
     };
     let approved = page.operator.approve_refund(id, version).await;
-    answer(&page, id, approved, Done::RefundApproved, Answer::default()).await
+    answer(&page, id, approved, Done::RefundApproved, FilledForm::None).await
 }
 
 async fn decline(
@@ -124,10 +144,28 @@ async fn decline(
 ) -> Result<Response, PageError> {
     let why = line_of(page.words(), &form, FAILURE, fl!(page.words(), "refund-why-missing"));
     if why.mistake.is_some() {
-        return refund_page(&page, id, StatusCode::UNPROCESSABLE_ENTITY, None, why).await;
+        return refund_page(&page, id, StatusCode::UNPROCESSABLE_ENTITY, None, FilledForm::Decline(why)).await;
     }
     let declined = page.operator.decline_refund(id, why.note.clone()).await;
-    answer(&page, id, declined, Done::RefundDeclined, why).await
+    answer(&page, id, declined, Done::RefundDeclined, FilledForm::Decline(why)).await
+}
+
+/// The operator also says that an uncertain refund was not made.
+async fn mark_failed(
+    page: OperatorPage,
+    LastId(id): LastId<RefundId>,
+    SignedForm(form): SignedForm,
+) -> Result<Response, PageError> {
+    let why = line_of(page.words(), &form, FAILURE, fl!(page.words(), "refund-why-missing"));
+    if why.mistake.is_some() {
+        return refund_page(&page, id, StatusCode::UNPROCESSABLE_ENTITY, None, FilledForm::Failed(why)).await;
+    }
+    let marked = page.operator.mark_not_transferred(id, why.note.clone(), is_confirmed(&form)).await;
+    let done = match &marked {
+        Ok(refund) if refund.state.is_unfinished() => Done::RefundDoubted,
+        _ => Done::RefundFailed,
+    };
+    answer(&page, id, marked, done, FilledForm::Failed(why)).await
 }
 
 async fn answer<T>(
@@ -135,15 +173,15 @@ async fn answer<T>(
     id: RefundId,
     outcome: Result<T, Error>,
     done: Done,
-    why: Answer,
+    form: FilledForm,
 ) -> Result<Response, PageError> {
     let notice = match outcome {
         Ok(_) => return Ok(page.redirect(refund_path(id), done)),
-        Err(Error::RefundStuck(why)) => stuck(page.words(), why),
+        Err(Error::RefundStuck(why)) => stuck_or_early(page, why),
         Err(Error::RefundChanged) => fl!(page.words(), "refund-changed"),
         Err(error) => return Err(error.into()),
     };
-    refund_page(page, id, StatusCode::CONFLICT, Some(notice), why).await
+    refund_page(page, id, StatusCode::CONFLICT, Some(notice), form).await
 }
 
 async fn refund_page(
@@ -151,13 +189,21 @@ async fn refund_page(
     id: RefundId,
     status: StatusCode,
     notice: Option<String>,
-    decline: Answer,
+    form: FilledForm,
 ) -> Result<Response, PageError> {
     let (mut shell, waiting) = (page.shell().await?, page.operator.waiting_refund(id).await?);
     let (words, refund, url) = (shell.words, &waiting.refund, page.url(refund_path(id)));
     // A form is sent to another address, which shows the same.
     shell.switch_url = format!("{url}{}", switch_query(&page.visitor));
     let (badge, sentence) = standing(words, refund.state, waiting.sending);
+    let (decline, failed) = match form {
+        FilledForm::None => (Answer::default(), Answer::default()),
+        FilledForm::Decline(answer) => (answer, Answer::default()),
+        FilledForm::Failed(answer) => (Answer::default(), answer),
+    };
+    let open = waiting.uncertain.as_ref().filter(|_| refund.state.is_unfinished());
+    let uncertain = open
+        .map(|uncertain| UncertainForm { known: uncertainty(page, uncertain, waiting.doubted_by.as_ref()), failed });
     let amount = refund.amount.to_string();
     let view = RefundPage {
         list_url: page.url(refunds_path()),
@@ -176,6 +222,7 @@ async fn refund_page(
         waits: waiting.approval.is_some(),
         may_approve: waiting.approval.is_some_and(|approval| approval != Approval::Own),
         decline,
+        uncertain,
         shell,
     };
     Ok(page.render(status, &view))
@@ -194,5 +241,7 @@ fn facts(words: Words, waiting: &WaitingRefund) -> Vec<Fact> {
     if !refund.reason.is_empty() {
         facts.push(fact(fl!(words, "refund-reason"), refund.reason.clone()));
     }
+    let why = refund.failure_reason.as_deref().map(|why| failure_line_with_code(words, why));
+    facts.extend(why.map(|why| fact(fl!(words, "refund-why"), why)));
     facts
 }

@@ -6,10 +6,10 @@ use super::{
     audit::OperatorAuditPage,
     create::CreatePage,
     decide::DecisionPage,
-    letters::{LetterFilterLink, LettersPage},
+    letters::{LetterFilterLink, LettersPage, OperatorNotices},
     project::{ActLink, ProjectPage},
     projects::{self, ProjectsPage},
-    refunds::{self, RefundPage, RefundsPage},
+    refunds::{self, RefundPage, RefundsPage, UncertainForm},
     tabs::Tab,
     user::{MembershipRow, UserFile},
     user_decide::UserDecisionPage,
@@ -22,6 +22,7 @@ use crate::{
     members::{CreatedKeyRow, FreshInvite},
     payment::customer::Fact,
     receipts::wording::Answer,
+    refunds::uncertain::Uncertainty,
     samples::{Setting, moment, url},
     shell::Section,
 };
@@ -56,6 +57,8 @@ fn letters(setting: Setting, has_mail: bool) -> String {
         tab: Tab::Letters,
         base: url("/operator"),
         has_mail,
+        notices: has_mail
+            .then(|| OperatorNotices { text: setting.text(), test_url: url("/operator/letters/test-notice") }),
         filters: vec![filter(true), filter(false)],
         rows: if has_mail { setting.letters(Some(url("/operator/letters/ltr_1/again"))) } else { vec![] },
         paging: setting.paging(),
@@ -208,6 +211,14 @@ fn refund(setting: Setting, waits: bool, may_approve: bool) -> String {
         waits,
         may_approve,
         decline: Answer { note: setting.text(), mistake: setting.mistake() },
+        uncertain: (!waits).then(|| UncertainForm {
+            known: Uncertainty {
+                sentences: vec![setting.text()],
+                doubted: Some(setting.text()),
+                asks_confirmation: true,
+            },
+            failed: Answer { note: setting.text(), mistake: setting.mistake() },
+        }),
     };
     page.render().unwrap()
 }
@@ -230,7 +241,7 @@ pub(crate) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
         base: url("/operator"),
         attempt: setting.text(),
         action: url("/operator/projects/new"),
-        fresh: Some(FreshInvite { title: setting.text(), url: setting.text() }),
+        fresh: Some(FreshInvite { title: setting.text(), text: setting.text(), url: setting.text() }),
         name: setting.text(),
         name_mistake: setting.mistake(),
         owner: setting.text(),

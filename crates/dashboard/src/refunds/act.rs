@@ -5,7 +5,7 @@ use axum::{http::StatusCode, response::Response};
 use domain::{
     access::Act,
     id::RefundId,
-    refund::{BANK_REFERENCE, FAILURE, RefundStuck},
+    refund::{BANK_REFERENCE, FAILURE},
 };
 use engine::{Error, RefundOutcome};
 use i18n_embed_fl::fl;
@@ -14,7 +14,8 @@ use web::page::{form::Form, page_error::PageError};
 use super::{
     account::TypedAccount,
     show::{FilledForm, Refused, refund_page},
-    wording::{line_of, refund_path, stuck},
+    uncertain::{is_confirmed, stuck_or_early},
+    wording::{line_of, refund_path},
 };
 use crate::{
     done::Done,
@@ -105,7 +106,7 @@ pub(crate) async fn mark_failed(
     if why.mistake.is_some() {
         return mistaken(&page, id, FilledForm::Failed(why)).await;
     }
-    let marked = page.desk.mark_not_transferred(id, why.note.clone()).await;
+    let marked = page.desk.mark_not_transferred(id, why.note.clone(), is_confirmed(&form)).await;
     // Where a bank may have made it all the same, a second person has to say so too.
     let done = match &marked {
         Ok(refund) if refund.state.is_unfinished() => Done::RefundDoubted,
@@ -161,10 +162,7 @@ async fn answer<T>(
 ) -> Result<Response, PageError> {
     let notice = match outcome {
         Ok(_) => return Ok(page.redirect(page.path(&refund_path(id)), done)),
-        Err(Error::RefundStuck(RefundStuck::OwnRefund)) if matches!(form, FilledForm::Failed(_)) => {
-            fl!(page.words(), "refund-uncertain-second")
-        }
-        Err(Error::RefundStuck(why)) => stuck(page.words(), why),
+        Err(Error::RefundStuck(why)) => stuck_or_early(page, why),
         Err(Error::RefundChanged) => fl!(page.words(), "refund-changed"),
         Err(Error::Taken(_)) => fl!(page.words(), "refund-transfer-reference-used"),
         Err(error) => return Err(error.into()),

@@ -6,6 +6,7 @@ pub(crate) mod act;
 pub(crate) mod batch;
 pub(crate) mod create;
 mod csv;
+pub(crate) mod failures;
 pub(crate) mod filter;
 pub(crate) mod list;
 #[cfg(test)]
@@ -13,6 +14,7 @@ pub(crate) mod samples;
 pub(crate) mod show;
 pub(crate) mod timeline;
 pub(crate) mod transfers;
+pub(crate) mod uncertain;
 pub(crate) mod wording;
 
 use axum::{Router, routing::get};

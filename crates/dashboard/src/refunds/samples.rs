@@ -9,8 +9,9 @@ use super::{
     create::{ConfirmPage, CreatePage, RefundForm, Way},
     filter::{Mistakes, TypedFilter},
     list::{RefundList, RefundRow, RefundsPage},
-    show::{ApprovalBox, ClaimBox, OpenClaim, RefundPage, TransferBox},
+    show::{ApprovalBox, ClaimBox, FoundBox, OpenClaim, RefundPage, TransferBox},
     transfers::{BatchRow, TransfersPage},
+    uncertain::Uncertainty,
 };
 use crate::{
     payment::{customer::Fact, timeline::Happening},
@@ -147,6 +148,7 @@ fn refund(language: Language) -> RefundPage {
         typing: None,
         transfer: None,
         may_cancel: false,
+        found: None,
         came_back: None,
         simulated: Vec::new(),
         may_simulate: false,
@@ -178,7 +180,7 @@ fn by_hand(language: Language, is_wrong: bool) -> RefundPage {
     let account = if is_wrong { Vec::new() } else { facts() };
     let transfer = TransferBox {
         text: hostile(),
-        doubted: is_wrong.then(hostile),
+        known: uncertainty(is_wrong),
         account,
         failed_text: hostile(),
         done: answer(is_wrong),
@@ -186,6 +188,11 @@ fn by_hand(language: Language, is_wrong: bool) -> RefundPage {
     };
     let simulated = vec![("succeeded", hostile()), ("failed", hostile())];
     RefundPage { transfer: Some(transfer), simulated, may_simulate: true, ..refund(language) }
+}
+
+fn uncertainty(is_uncertain: bool) -> Uncertainty {
+    let sentences = if is_uncertain { vec![hostile(), hostile()] } else { Vec::new() };
+    Uncertainty { sentences, doubted: is_uncertain.then(hostile), asks_confirmation: is_uncertain }
 }
 
 fn transfers(language: Language, rows: usize, may_export: bool) -> TransfersPage {
@@ -223,6 +230,8 @@ fn batch(language: Language) -> BatchPage {
 }
 
 pub(crate) fn pages(language: Language) -> Vec<(&'static str, String)> {
+    let found = FoundBox { known: uncertainty(true), done: answer(true) };
+    let found = RefundPage { found: Some(found), ..refund(language) };
     let came_back = RefundPage { came_back: Some(answer(true)), ..refund(language) };
     vec![
         ("refunds", list(language, Some(2), false).render().unwrap()),
@@ -240,6 +249,7 @@ pub(crate) fn pages(language: Language) -> Vec<(&'static str, String)> {
         ("one's own refund", unapproved(language, false).render().unwrap()),
         ("refund to transfer", by_hand(language, false).render().unwrap()),
         ("mistaken record of a transfer", by_hand(language, true).render().unwrap()),
+        ("refund that may be found done", found.render().unwrap()),
         ("refund that came back", came_back.render().unwrap()),
         ("transfers", transfers(language, 2, true).render().unwrap()),
         ("transfers for a viewer", transfers(language, 2, false).render().unwrap()),

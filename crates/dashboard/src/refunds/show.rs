@@ -12,14 +12,16 @@ use domain::{
     refund::{PendingReason, Refund, RefundOf, RefundRoad, RefundState, Split},
     visible::escape_hidden,
 };
-use engine::{Approval, NamedParty, RefundFile, Sending};
+use engine::{Approval, NamedParty, RefundFile, Sending, UncertainRefund};
 use i18n_embed_fl::fl;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use web::page::{moment::Moment, page_error::PageError, render::switch_query};
 
 use super::{
     account::TypedAccount,
+    failures::failure_line,
     timeline::{Entry, Names, entries},
+    uncertain::{Uncertainty, uncertainty},
     wording::{destination_line, names_warning, party_name, refund_url, standing},
 };
 use crate::{
@@ -65,6 +67,8 @@ pub(crate) struct RefundPage {
     pub(crate) typing: Option<TypedAccount>,
     pub(crate) transfer: Option<TransferBox>,
     pub(crate) may_cancel: bool,
+    /// What the bank calls a transfer that people had ended as failed, where somebody may record that it was made.
+    pub(crate) found: Option<FoundBox>,
     /// Why money came back that had arrived, where somebody may record that.
     pub(crate) came_back: Option<Answer>,
     /// What the sandbox's bank can be made to do, by the words of the form.
@@ -97,14 +101,20 @@ pub(crate) struct ApprovalBox {
 /// What a person transfers by hand and how it went; or what a person knows of a transfer that no bank confirms.
 pub(crate) struct TransferBox {
     pub(crate) text: String,
-    /// Who has said already that it was not made, where a second person has to say so too.
-    pub(crate) doubted: Option<String>,
+    /// What is known of it, where a bank was asked to do it.
+    pub(crate) known: Uncertainty,
     /// Empty where a bank was asked to do it.
     pub(crate) account: Vec<Fact>,
     /// What it means to record it as failed.
     pub(crate) failed_text: String,
     pub(crate) done: Answer,
     pub(crate) failed: Answer,
+}
+
+/// What is known of a transfer that people have ended as failed, and that the bank may have made all the same.
+pub(crate) struct FoundBox {
+    pub(crate) known: Uncertainty,
+    pub(crate) done: Answer,
 }
 
 /// What was sent, and why it was not carried out.
@@ -146,7 +156,7 @@ fn names(words: Words, file: &RefundFile) -> Names {
         made_by: name(&file.made_by),
         destination_by: file.destination_by.as_ref().map(name),
         approved_by: file.approved_by.as_ref().map(name),
-        failing_by: file.failing_by.as_ref().map(name),
+        doubted_by: file.doubted_by.as_ref().map(name),
     }
 }
 
@@ -160,6 +170,11 @@ fn view(page: &Page, shell: Shell, file: &RefundFile, names: &Names, refused: Op
     };
     let amount = refund.amount.to_string();
     let may = page.desk.may(Act::Refund);
+    let sentence = match (&refund.found, refund.state) {
+        (Some(_), RefundState::Succeeded { .. }) => fl!(words, "refund-text-found"),
+        _ if file.sending == Sending::Uncertain && is_left(file) => fl!(words, "refund-text-left"),
+        _ => sentence,
+    };
     let offered = if may { offered(page, file, names, form) } else { Offered::default() };
     RefundPage {
         list_url: format!("{base}/refunds"),
@@ -182,6 +197,7 @@ fn view(page: &Page, shell: Shell, file: &RefundFile, names: &Names, refused: Op
         typing: offered.typing,
         transfer: offered.transfer,
         may_cancel: offered.may_cancel,
+        found: offered.found,
         came_back: offered.came_back,
         may_simulate: may_simulate(page, file),
         simulated: outcomes(words, refund.state),
@@ -204,7 +220,7 @@ fn facts(words: Words, refund: &Refund, names: &Names) -> Vec<Fact> {
     });
     add(fl!(words, "refund-holder"), checked);
     add(fl!(words, "refund-reason"), Some(refund.reason.clone()).filter(|reason| !reason.is_empty()));
-    add(fl!(words, "refund-why"), refund.failure_reason.as_deref().map(escape_hidden));
+    add(fl!(words, "refund-why"), refund.failure_reason.as_deref().map(|why| failure_line(words, why)));
     add(fl!(words, "refund-bank-reference"), refund.bank_reference.as_deref().map(escape_hidden));
     let batch = |number: i64| {
         let number = number.to_string();
@@ -251,6 +267,7 @@ struct Offered {
     typing: Option<TypedAccount>,
     transfer: Option<TransferBox>,
     may_cancel: bool,
+    found: Option<FoundBox>,
     came_back: Option<Answer>,
 }
 
@@ -266,6 +283,9 @@ fn offered(page: &Page, file: &RefundFile, names: &Names, form: FilledForm) -> O
         FilledForm::Account(typed) => account = Some(typed),
     }
     let state = file.refund.state;
+    let known = uncertain_known(page, file);
+    let found = (state == RefundState::Failed && file.uncertain.is_some())
+        .then(|| FoundBox { known: uncertain_known(page, file), done: done.clone() });
     let waits_for_account = state == RefundState::RequiresAction;
     Offered {
         claim: waits_for_account.then(|| claim_box(page, file)),
@@ -273,10 +293,11 @@ fn offered(page: &Page, file: &RefundFile, names: &Names, form: FilledForm) -> O
         approval: file.approval.map(|who| approval(page.words(), file, names, who, decline)),
         transfer: match file.sending {
             Sending::ByHand => Some(transfer(page.words(), file, done, failed)),
-            Sending::Uncertain => Some(uncertain(page.words(), file, names, (done, failed))),
+            Sending::Uncertain => Some(uncertain(page.words(), known, (done, failed))),
             Sending::Usual => None,
         },
         may_cancel: may_cancel(file),
+        found,
         came_back: matches!(state, RefundState::Succeeded { .. }).then_some(came_back),
     }
 }
@@ -344,7 +365,7 @@ fn transfer(words: Words, file: &RefundFile, done: Answer, failed: Answer) -> Tr
     let failed_text = fl!(words, "refund-transfer-failed-text");
     TransferBox {
         text: fl!(words, "refund-transfer-to", amount = amount),
-        doubted: None,
+        known: Uncertainty::default(),
         account,
         failed_text,
         done,
@@ -353,16 +374,24 @@ fn transfer(words: Words, file: &RefundFile, done: Answer, failed: Answer) -> Tr
 }
 
 /// Nobody is told to transfer it: the bank may have made it, so two people have to say that it has not.
-fn uncertain(words: Words, file: &RefundFile, names: &Names, (done, failed): (Answer, Answer)) -> TransferBox {
-    let doubted = file.refund.failing_by.map(|_| names.failing_by.clone().unwrap_or_default());
-    TransferBox {
-        text: fl!(words, "refund-uncertain-look"),
-        doubted: doubted.map(|who| fl!(words, "refund-uncertain-doubted", who = who)),
-        account: Vec::new(),
-        failed_text: fl!(words, "refund-uncertain-failed"),
-        done,
-        failed,
-    }
+fn uncertain(words: Words, known: Uncertainty, (done, failed): (Answer, Answer)) -> TransferBox {
+    // In the sandbox, no bank was asked.
+    let failed_text = match known.sentences.is_empty() {
+        true => fl!(words, "refund-transfer-failed-text"),
+        false => fl!(words, "refund-uncertain-failed"),
+    };
+    TransferBox { text: fl!(words, "refund-uncertain-look"), known, account: Vec::new(), failed_text, done, failed }
+}
+
+/// Whether the bank is not asked any more what became of it.
+fn is_left(file: &RefundFile) -> bool {
+    file.uncertain.as_ref().is_some_and(UncertainRefund::is_left_to_people)
+}
+
+/// What is known of an uncertain refund; nothing in the sandbox, where no bank was asked.
+fn uncertain_known(page: &Page, file: &RefundFile) -> Uncertainty {
+    let known = file.uncertain.as_ref().map(|uncertain| uncertainty(page, uncertain, file.doubted_by.as_ref()));
+    known.unwrap_or_default()
 }
 
 /// In the sandbox, what does not end by itself is ended here.

@@ -11,6 +11,7 @@ use domain::{
 };
 use i18n_embed_fl::fl;
 
+use super::failures::{answer_line, failure_line};
 use crate::words::Words;
 
 /// One thing that happened.
@@ -30,7 +31,7 @@ pub(crate) struct Names {
     pub(crate) destination_by: Option<String>,
     pub(crate) approved_by: Option<String>,
     /// Who has said that an uncertain transfer was not made.
-    pub(crate) failing_by: Option<String>,
+    pub(crate) doubted_by: Option<String>,
 }
 
 /// Everything that is known of a refund, in order.
@@ -50,6 +51,9 @@ pub(super) fn entries(words: Words, refund: &Refund, attempts: &[TransferAttempt
         let detail = fl!(words, "refund-attempt-reference", reference = reference);
         entries.push(entry(Some(attempt.sent_at), "", fl!(words, "timeline-refund-sent", number = number), detail));
         entries.extend(answer(words, attempt));
+    }
+    if let Some((doubt, who)) = refund.doubt.zip(names.doubted_by.as_ref()) {
+        entries.push(entry(Some(doubt.at), "bad", fl!(words, "timeline-refund-doubted"), by(who)));
     }
     entries.extend(end(words, refund));
     entries
@@ -75,14 +79,13 @@ fn answer(words: Words, attempt: &TransferAttempt) -> Option<Entry> {
         AttemptState::Refused => ("bad", fl!(words, "refund-attempt-refused")),
         AttemptState::Done => ("", fl!(words, "refund-attempt-done")),
     };
-    let detail = attempt.answer.as_deref().map(escape_hidden).unwrap_or_default();
-    Some(Entry { at: Some(attempt.updated_at), tone, title, detail })
+    Some(Entry { at: Some(attempt.updated_at), tone, title, detail: answer_line(words, attempt) })
 }
 
 /// How the refund has ended. One that came back had arrived before.
 fn end(words: Words, refund: &Refund) -> Vec<Entry> {
     let amount = || refund.amount.to_string();
-    let why = || refund.failure_reason.as_deref().map(escape_hidden).unwrap_or_default();
+    let why = || refund.failure_reason.as_deref().map(|why| failure_line(words, why)).unwrap_or_default();
     let at_end = |tone, title| vec![Entry { at: Some(refund.updated_at), tone, title, detail: why() }];
     let arrived = |at| Entry {
         at: Some(at),
@@ -90,13 +93,20 @@ fn end(words: Words, refund: &Refund) -> Vec<Entry> {
         title: fl!(words, "timeline-refund-succeeded", amount = amount()),
         detail: refund.bank_reference.as_deref().map(escape_hidden).unwrap_or_default(),
     };
+    // What was found done had been ended as failed before.
+    let before = refund.found.as_ref().map(|found| Entry {
+        at: None,
+        tone: "bad",
+        title: fl!(words, "timeline-refund-failed", amount = amount()),
+        detail: failure_line(words, &found.failure),
+    });
     match refund.state {
         RefundState::RequiresAction | RefundState::Pending(_) => Vec::new(),
-        RefundState::Succeeded { at } => vec![arrived(at)],
+        RefundState::Succeeded { at } => before.into_iter().chain([arrived(at)]).collect(),
         RefundState::Failed => at_end("bad", fl!(words, "timeline-refund-failed", amount = amount())),
         RefundState::Cancelled => at_end("", fl!(words, "timeline-refund-cancelled", amount = amount())),
         RefundState::Returned { succeeded_at } => {
-            let mut entries = vec![arrived(succeeded_at)];
+            let mut entries: Vec<Entry> = before.into_iter().chain([arrived(succeeded_at)]).collect();
             entries.extend(at_end("bad", fl!(words, "timeline-refund-returned", amount = amount())));
             entries
         }

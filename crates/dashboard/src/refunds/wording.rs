@@ -146,6 +146,7 @@ pub(crate) fn stuck(words: Words, why: RefundStuck) -> String {
         RefundStuck::NoDestinationNeeded => fl!(words, "refund-stuck-destination"),
         RefundStuck::NotProcessing => fl!(words, "refund-stuck-processing"),
         RefundStuck::NotSucceeded => fl!(words, "refund-stuck-succeeded"),
+        RefundStuck::NotProven(_) => fl!(words, "refund-text-unknown"),
     }
 }
 

@@ -144,6 +144,9 @@ fn entry_line(entry: &Entry) -> EntryLine {
         Service::QrNotify | Service::DebitNotify | Service::VaNotify => {
             format!("{}: notification about {}", entry.contract, rupiah(entry.amount))
         }
+        Service::SknNotify | Service::RtgsNotify => {
+            format!("{}: notification of a transfer of {}", entry.contract, rupiah(entry.amount))
+        }
         _ => format!("{}: bill of {}", entry.contract, entry.number),
     };
     let code = if entry.status == 0 { "no answer" } else { &entry.code };

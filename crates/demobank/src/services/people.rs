@@ -139,6 +139,7 @@ impl BankServices {
             status: status.to_owned(),
             paid_at_ms: payment.map(|payment| payment.paid_at_ms),
             receipt_id: receipt_id.unwrap_or_default(),
+            ..Notification::default()
         }
     }
 

@@ -90,6 +90,35 @@ async fn pages_end_with_a_second_and_the_next_one_goes_on_before_it() {
 }
 
 #[tokio::test]
+async fn a_page_with_a_number_has_its_lines_alone() {
+    let sender = Sender::open(Habits::GENERIC).await;
+    let began_ms = sender.shop.now_ms();
+    for at in 1..=4 {
+        sender.shop.asked.deposit(sender.home, SOURCE, at, "IN").unwrap();
+    }
+    let question = |size: &str, number: &str| {
+        let mut question = between(&sender, began_ms, sender.shop.now_ms());
+        (question["pageSize"], question["pageNumber"]) = (size.into(), number.into());
+        question
+    };
+    for (number, expected, more) in [
+        ("1", vec!["CREDIT 4.00", "CREDIT 3.00"], "Y"),
+        ("2", vec!["CREDIT 2.00", "CREDIT 1.00"], "Y"),
+        ("3", vec!["CREDIT 10000000.00"], "N"),
+        ("4", vec![], "N"),
+    ] {
+        let body = statement(&sender, &question("2", number)).await;
+        assert_eq!(
+            (amounts(&body), &body["hasMore"]),
+            (expected.iter().map(ToString::to_string).collect(), &json!(more))
+        );
+    }
+    for (size, number, code) in [("0", "1", "400 4001401"), ("2", "x", "400 4001401"), ("2", "", "400 4001402")] {
+        assert_eq!(sender.shop.code(Service::Statement, &question(size, number)).await, code, "{size} {number}");
+    }
+}
+
+#[tokio::test]
 async fn a_statement_is_of_a_month_at_most_and_of_the_last_year_and_of_the_owners_account() {
     let sender = Sender::open(Habits::GENERIC).await;
     let now_ms = sender.shop.now_ms();

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::{
     sender::{FAR, NEAR, SOURCE, Sender},
-    shop::CLIENT,
+    shop::{CLIENT, received_notices},
 };
-use crate::{AccountState, Habits, MoneyRules, NewAccount, Service, TransferState};
+use crate::{AccountState, Fate, Habits, Knobs, MoneyRules, NewAccount, Service, TransferState};
 
 const AMOUNT: i64 = 150_000;
 
@@ -234,4 +234,36 @@ async fn large_and_slow_ways_have_their_amounts_and_take_a_while() {
     bank.withdraw(home, SOURCE, 1_000_000, "CASH").unwrap();
     assert!(bank.withdraw(home, SOURCE, i64::MAX, "CASH").is_err());
     assert_eq!(bank.books_total(), 0);
+}
+
+#[tokio::test]
+async fn merchants_are_told_once_what_became_of_transfers_through_the_clearing() {
+    let sender = Sender::open(Habits::GENERIC).await;
+    let bank = &sender.shop.asked;
+    let rules = MoneyRules { clearing_returns_ms: Some(600_000), ..MoneyRules::default() };
+    bank.set_money_rules(CLIENT, rules);
+    bank.fate_of_next(Fate { fails: true, ..Fate::default() });
+    assert_eq!(sender.code(Service::Skn, "T1", AMOUNT).await, "200 2002300");
+    assert_eq!(sender.code(Service::Skn, "T2", AMOUNT).await, "200 2002300");
+    assert_eq!(sender.code(Service::Interbank, "T3", AMOUNT).await, "200 2001800");
+    assert!(bank.tell_transfers(Knobs::default()).await.is_empty(), "they are in the clearing");
+    sender.shop.wait_ms(60_000);
+    received_notices(&sender.shop);
+    bank.tell_transfers(Knobs::default()).await;
+    let notices = received_notices(&sender.shop);
+    let told = |(path, body): &(String, Value)| {
+        assert!(path.ends_with("/v1.0/transfer-skn/notify"), "{path}");
+        let text = |name: &str| body[name].as_str().unwrap().to_owned();
+        format!("{} {}", text("originalPartnerReferenceNo"), text("latestTransactionStatus"))
+    };
+    assert_eq!(notices.iter().map(told).collect::<Vec<_>>(), ["T1 06", "T2 00"]);
+    let (_, body) = &notices[1];
+    assert_eq!((&body["amount"]["value"], &body["beneficiaryAccountNo"]), (&json!("150000.00"), &json!(FAR)));
+    assert_eq!((&body["sourceAccountNo"], &body["beneficiaryBankCode"]), (&json!(SOURCE), &json!(sender.other)));
+    assert_eq!(body["originalReferenceNo"], bank.transfer("T2").unwrap().bank_reference);
+    assert!(bank.tell_transfers(Knobs::default()).await.is_empty(), "once");
+    sender.shop.wait_ms(600_000);
+    assert_eq!(bank.tell_transfers(Knobs::default()).await.len(), 1);
+    assert_eq!(received_notices(&sender.shop).iter().map(told).collect::<Vec<_>>(), ["T2 04"]);
+    assert_eq!((bank.transfer("T2").unwrap().state, sender.sent()), (TransferState::Returned, AMOUNT));
 }

@@ -3,6 +3,7 @@
 use super::{Refund, RefundState};
 use crate::{
     event::{Event, News},
+    money::Rupiah,
     refund_news::RefundNews,
 };
 
@@ -21,11 +22,22 @@ impl Refund {
                 failure_reason: None,
                 ..then
             },
+            RefundNews::Failed => match then.found {
+                Some(found) => Refund {
+                    state: RefundState::Failed,
+                    fee_returned: Rupiah::ZERO,
+                    bank_reference: None,
+                    failure_reason: Some(found.failure),
+                    found: None,
+                    ..then
+                },
+                None => then,
+            },
             RefundNews::Succeeded => {
                 let at = then.state.succeeded_at().unwrap_or(event.created_at);
                 Refund { state: RefundState::Succeeded { at }, failure_reason: None, ..then }
             }
-            RefundNews::Failed | RefundNews::Cancelled | RefundNews::Returned => then,
+            RefundNews::Cancelled | RefundNews::Returned => then,
         }
     }
 }

@@ -44,6 +44,19 @@ impl RefundMoney {
         self.posting(Cause::RefundSucceeded(self.id), at, legs)
     }
 
+    /// The customer has it, though it had gone back to where it was taken from.
+    pub(super) fn found_done(self, at: Timestamp) -> Posting {
+        let Split { pending, available, unapplied, .. } = self.split;
+        let legs = vec![
+            (Account::Pending, -pending),
+            (Account::Available, self.fee_returned - available),
+            (Account::Unapplied, -unapplied),
+            (Account::Refunded, self.amount),
+            (Account::Fees, -self.fee_returned),
+        ];
+        self.posting(Cause::RefundSucceeded(self.id), at, legs)
+    }
+
     /// The refund was not made: it goes back where it came from. What was pending for its payment is available if the payment
     /// has settled meanwhile.
     pub(super) fn released(self, is_unsettled: bool, at: Timestamp) -> Posting {

@@ -2,7 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::*;
+use super::{
+    doubt::{Evidence, StatementFinding, StatementReading},
+    found::FoundSource,
+    *,
+};
 use crate::{
     destination::TransferBank,
     event::{Event, News},
@@ -43,7 +47,8 @@ fn refund(road: RefundRoad, state: RefundState) -> Refund {
         claim: None,
         made_by: party(4),
         approved_by: None,
-        failing_by: None,
+        doubt: None,
+        found: None,
         bank_reference: None,
         failure_reason: None,
         metadata: None,
@@ -157,17 +162,144 @@ fn another_destination_takes_an_approval_back_and_is_not_taken_once_a_refund_goe
     }
 }
 
+/// All that it needs to end an uncertain refund as failed at [`LATER`].
+fn proof() -> Evidence {
+    let at = Timestamp::from_millis(1_900);
+    Evidence {
+        attempt: 1,
+        proves_nothing_until: Timestamp::from_millis(1_500),
+        has_statement: true,
+        reading: Some(StatementReading { at, found: StatementFinding::Absent }),
+        is_confirmed: false,
+    }
+}
+
+fn doubted(of: Refund, by: u8, evidence: Evidence) -> Result<RefundStep, RefundStuck> {
+    of.doubted(party(by), &evidence, "not there".to_owned(), true, LATER)
+}
+
 #[test]
 fn what_a_bank_may_have_made_is_ended_as_failed_by_two_people() {
-    let doubted = |by, alone, of: Refund| of.doubt(by, alone, "not there".to_owned(), true, LATER);
-    let processing = || refund(RefundRoad::Transfer, PROCESSING);
-    let first = doubted(party(6), false, processing()).unwrap();
-    assert_eq!((first.refund.state, first.refund.failing_by, first.posting), (PROCESSING, Some(party(6)), None));
-    assert_eq!(after(doubted(party(6), false, first.refund.clone())), Err(RefundStuck::OwnRefund));
-    let failed = Ok((RefundState::Failed, Some(RefundNews::Failed)));
-    assert_eq!(after(doubted(party(7), false, first.refund)), failed);
-    assert_eq!(after(doubted(party(6), true, processing())), failed);
-    assert_eq!(after(doubted(party(6), true, refund(RefundRoad::Transfer, SUCCEEDED))), Err(RefundStuck::Ended));
+    let first = doubted(refund(RefundRoad::Transfer, PROCESSING), 6, proof()).unwrap();
+    let doubt = Doubt { by: party(6), at: LATER, attempt: 1 };
+    assert_eq!((first.refund.state, first.refund.doubt, first.posting), (PROCESSING, Some(doubt), None));
+    let own = Err(RefundStuck::NotProven(NotProven::OwnDoubt));
+    assert_eq!(after(doubted(first.refund.clone(), 6, proof())), own);
+    let ended = after(doubted(first.refund.clone(), 7, proof()));
+    assert_eq!(ended, Ok((RefundState::Failed, Some(RefundNews::Failed))));
+    for state in [SUCCEEDED, RefundState::Failed, RETURNED] {
+        assert_eq!(after(doubted(refund(RefundRoad::Transfer, state), 6, proof())), Err(RefundStuck::Ended));
+    }
+    // What was said of one attempt says nothing of the next.
+    let next = doubted(first.refund, 7, Evidence { attempt: 2, ..proof() }).unwrap().refund;
+    assert_eq!((next.state, next.doubt.map(|doubt| doubt.attempt)), (PROCESSING, Some(2)));
+}
+
+#[test]
+fn an_uncertain_refund_is_ended_only_after_the_banks_time_and_not_against_the_statement() {
+    let until = Timestamp::from_millis(1_500);
+    let read = |at: i64, found| Some(StatementReading { at: Timestamp::from_millis(at), found });
+    let late = Evidence { proves_nothing_until: LATER, ..proof() };
+    let none = Evidence { has_statement: false, reading: None, ..proof() };
+    let on_it = |found| Evidence { reading: read(1_200, found), ..proof() };
+    let holds = NotProven::OnStatement { read_at: Timestamp::from_millis(1_200) };
+    for (evidence, first, second) in [
+        (proof(), None, None),
+        (late, None, Some(NotProven::TooEarly { until: LATER })),
+        (Evidence { reading: None, ..proof() }, None, Some(NotProven::StatementUnread)),
+        // It was read, but the transfer might have come after that.
+        (on_it(StatementFinding::Absent), None, Some(NotProven::StatementUnread)),
+        (
+            Evidence { reading: read(until.as_millis(), StatementFinding::Absent), ..proof() },
+            None,
+            Some(NotProven::StatementUnread),
+        ),
+        (on_it(StatementFinding::Debited), Some(holds), Some(holds)),
+        (on_it(StatementFinding::Returned), Some(holds), Some(holds)),
+        (on_it(StatementFinding::OtherAmount), Some(holds), Some(holds)),
+        (none, Some(NotProven::StatementNotConfirmed), Some(NotProven::StatementNotConfirmed)),
+        (Evidence { is_confirmed: true, ..none }, None, None),
+    ] {
+        let untouched = refund(RefundRoad::Transfer, PROCESSING);
+        let result = doubted(untouched.clone(), 6, evidence).map(|step| step.refund.state);
+        assert_eq!(result, first.map_or(Ok(PROCESSING), |why| Err(why.into())), "the first, {evidence:?}");
+        let doubted_once = doubted(untouched, 6, proof()).unwrap().refund;
+        let result = doubted(doubted_once, 7, evidence).map(|step| step.refund.state);
+        assert_eq!(result, second.map_or(Ok(RefundState::Failed), |why| Err(why.into())), "the second, {evidence:?}");
+    }
+    for finding in StatementFinding::ALL {
+        assert_eq!(StatementFinding::parse(finding.word()), Some(finding));
+    }
+}
+
+/// A refund that two people have ended as failed.
+fn given_up() -> Refund {
+    let first = doubted(refund(RefundRoad::Transfer, PROCESSING), 6, proof()).unwrap();
+    doubted(first.refund, 7, proof()).unwrap().refund
+}
+
+fn payment_with(own_pending: i64) -> Refundable {
+    Refundable {
+        state: State::Paid { at: NOW },
+        received: rupiah(10_000),
+        fee: Rupiah::ZERO,
+        is_unsettled: true,
+        refunded: Rupiah::ZERO,
+        taken: Split { pending: rupiah(10_000 - own_pending), ..Split::default() },
+        succeeded: Rupiah::ZERO,
+        fee_returned: Rupiah::ZERO,
+    }
+}
+
+#[test]
+fn what_is_found_done_is_taken_from_its_own_pending_money_and_then_from_what_is_available() {
+    let settled = Refundable { is_unsettled: false, ..payment_with(10_000) };
+    for (payment, pending, available) in [
+        (payment_with(10_000), 10_000, 0),
+        (payment_with(3_000), 3_000, 7_000),
+        (payment_with(-1), 0, 10_000),
+        (settled, 0, 10_000),
+    ] {
+        let found = given_up().found_done(FoundSource::Payment(&payment), Some("FT1".to_owned()), LATER).unwrap();
+        assert_eq!(balance(&[&found], Account::Pending), -pending);
+        assert_eq!(balance(&[&found], Account::Available), -available);
+        assert_eq!(balance(&[&found], Account::Refunded), 10_000);
+        assert_eq!(
+            (found.news, found.refund.state),
+            (Some(RefundNews::Succeeded), RefundState::Succeeded { at: LATER })
+        );
+        assert_eq!(found.refund.bank_reference.as_deref(), Some("FT1"));
+        assert_eq!(found.sums, SumsMove { succeeded: rupiah(10_000), unfinished: Rupiah::ZERO });
+        let fee = found.clone().returning_fee(rupiah(70));
+        assert_eq!((balance(&[&fee], Account::Available), balance(&[&fee], Account::Fees)), (70 - available, -70));
+        let back = fee.refund.clone().come_back("closed".to_owned(), true, LATER).unwrap();
+        for account in Account::ALL {
+            assert_eq!(balance(&[&fee, &back], account), 0, "{account:?}");
+        }
+    }
+    let held = Refund { split: Split::of_held_money(rupiah(10_000)), ..given_up() };
+    let again = held.clone().found_done(FoundSource::HeldMoney, None, LATER).unwrap();
+    assert_eq!(balance(&[&again], Account::Unapplied), -10_000);
+    let elsewhere = held.found_done(FoundSource::Available, None, LATER).unwrap();
+    assert_eq!(balance(&[&elsewhere], Account::Available), -10_000);
+}
+
+#[test]
+fn only_what_was_ended_as_failed_is_found_done_and_once() {
+    for state in EVERY_STATE.into_iter().filter(|state| *state != RefundState::Failed) {
+        let found = refund(RefundRoad::Transfer, state).found_done(FoundSource::Available, None, LATER);
+        assert_eq!(after(found), Err(RefundStuck::Ended), "{state:?}");
+    }
+    let found = given_up().found_done(FoundSource::Available, None, LATER).unwrap().refund;
+    assert_eq!(after(found.clone().found_done(FoundSource::Available, None, LATER)), Err(RefundStuck::Ended));
+    let event = Event {
+        id: mint(NOW, [9; 10]),
+        project_id: found.project_id,
+        created_at: NOW,
+        news: News::Refund { refund: found.id, news: RefundNews::Failed },
+    };
+    let then = found.as_seen_by(&event);
+    assert_eq!((then.state, then.failure_reason.as_deref()), (RefundState::Failed, Some("not there")));
 }
 
 #[test]

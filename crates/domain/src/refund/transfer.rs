@@ -1,5 +1,6 @@
 //! Attempts to send a refund. An attempt is stored as sent before the bank is called: after a crash it is only asked about.
 
+use super::doubt::StatementReading;
 use crate::{
     destination::Rail,
     id::{BankAccountId, RefundId},
@@ -74,6 +75,8 @@ pub struct TransferAttempt {
     pub ask_at: Option<Timestamp>,
     /// How often the bank was asked about it.
     pub asked: i64,
+    /// What the statement of the account said about it when it was read last.
+    pub statement: Option<StatementReading>,
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ pub(crate) use memory::{
 };
 pub(crate) use outbound::refunds::AccountName;
 pub use outbound::{
+    refunds::UncertainTerms,
     story::BankStory,
     test_account::{BankTest, TestStep},
 };

@@ -124,7 +124,7 @@ impl Engine {
         let new = NewProject { name, environment, merchant_name: None };
         let besides = |project: &Project| {
             let sent = form.sent(project.id, project.created_at).map(Write::from);
-            sent.into_iter().chain([first_owner(project, visit.user.id).into()]).collect::<Vec<Write>>()
+            Ok(sent.into_iter().chain([first_owner(project, visit.user.id).into()]).collect::<Vec<Write>>())
         };
         match self.by(visit.actor()).create_project_with(new, besides).await {
             Ok((project, _)) => Ok(project),

@@ -20,7 +20,7 @@ use domain::{
 use store::{Listed, RefundBatch, RefundFilter, RefundStanding, Window};
 
 use super::Desk;
-use crate::{BatchedTransfer, Created, Engine, Error, RefundOutcome};
+use crate::{BatchedTransfer, Created, Engine, Error, RefundOutcome, UncertainRefund};
 
 /// Refunds that a page shows at once where it shows all that can be transferred.
 const TO_TRANSFER_MOST: i64 = 500;
@@ -84,8 +84,10 @@ pub struct RefundFile {
     pub made_by: NamedParty,
     pub destination_by: Option<NamedParty>,
     pub approved_by: Option<NamedParty>,
-    /// Who has said that a transfer was not made of which no bank says what became of it.
-    pub failing_by: Option<NamedParty>,
+    /// Where a bank may have made it and has not said so, also of one that people have ended as failed.
+    pub uncertain: Option<UncertainRefund>,
+    /// Who has said that it was not made.
+    pub doubted_by: Option<NamedParty>,
 }
 
 /// What giving back a payment's money would do now.
@@ -207,10 +209,10 @@ impl Desk {
         self.engine.mark_transferred(&self.project, id, reference).await
     }
 
-    pub async fn mark_not_transferred(&self, id: RefundId, why: String) -> Result<Refund, Error> {
+    /// `is_confirmed`: the member has looked at the bank's own statement.
+    pub async fn mark_not_transferred(&self, id: RefundId, why: String, is_confirmed: bool) -> Result<Refund, Error> {
         self.check_refunding().await?;
-        let alone = self.is_only_owner().await?;
-        self.engine.mark_not_transferred(&self.project, id, why, alone).await
+        self.engine.mark_not_transferred(&self.project, id, why, is_confirmed).await
     }
 
     pub async fn mark_returned(&self, id: RefundId, why: String) -> Result<Refund, Error> {
@@ -340,7 +342,8 @@ impl Desk {
             made_by: self.engine.named(refund.made_by).await?,
             destination_by: self.engine.named_if(refund.destination_by).await?,
             approved_by: self.engine.named_if(refund.approved_by).await?,
-            failing_by: self.engine.named_if(refund.failing_by).await?,
+            uncertain: self.engine.uncertain_refund(&refund, &attempts).await,
+            doubted_by: self.engine.named_if(refund.doubt.map(|doubt| doubt.by)).await?,
             payment,
             attempts,
             refund,

@@ -102,28 +102,20 @@ impl Engine {
         link: Option<&Link>,
         paid_at: Timestamp,
     ) -> Result<Vec<Write>, Error> {
-        let Some(customer) = payment.terms.checkout.as_ref().map(|checkout| &checkout.customer) else {
-            return Ok(Vec::new());
-        };
-        let email = Email::parse(&customer.email).ok().filter(|_| self.has_mail());
-        let is_mailed = match &email {
-            Some(email) => self.may_get_receipts(project, email).await?,
-            None => false,
-        };
-        let is_reachable = !customer.email.is_empty() || !customer.phone.is_empty();
-        if !is_mailed && !is_reachable {
+        let Some(checkout) = payment.terms.checkout.as_ref() else { return Ok(Vec::new()) };
+        let (email, customer) = (self.receipts_go_to(project, &checkout.customer.email).await?, reachable(payment));
+        if email.is_none() && customer.is_none() {
             return Ok(Vec::new());
         }
         let cause = format!("receipt {}", payment.id);
         let receipt = self.payment_receipt(project, payment, link, paid_at);
         let mut writes = Vec::new();
-        if let Some(email) = email.filter(|_| is_mailed) {
-            let envelope = Envelope::to_address(&email, Language::Indonesian).about(project.id);
+        if let Some(email) = email {
+            let envelope = Envelope::to_address(&email, payment.terms.customer_language()).about(project.id);
             writes.extend(self.letter(envelope.once_for(&cause), &Letter::Receipt(receipt.clone()))?);
         }
-        if is_reachable {
-            let (name, email, phone) = (customer.name.clone(), customer.email.clone(), customer.phone.clone());
-            let noticed = PaymentReceipt { customer: Some(Customer { name, email, phone }), ..receipt };
+        if customer.is_some() {
+            let noticed = PaymentReceipt { customer, ..receipt };
             writes.extend(self.project_notice(project.id, &Letter::Receipt(noticed), Some(cause)).await?);
         }
         Ok(writes)
@@ -149,19 +141,21 @@ impl Engine {
         }
     }
 
-    /// Whether receipts of a project go to that address. Everybody who has an account may have a sandbox, so a sandbox writes to its own
-    /// members alone: else they could have letters sent to whomever they like.
-    async fn may_get_receipts(&self, project: &Project, email: &Email) -> Result<bool, Error> {
+    /// The address that receipts of a project go to, for a customer who left this one. Everybody who has an account may have a sandbox,
+    /// so a sandbox writes to its own members alone: else they could have letters sent to whomever they like.
+    pub(super) async fn receipts_go_to(&self, project: &Project, left: &str) -> Result<Option<Email>, Error> {
+        let Some(email) = Email::parse(left).ok().filter(|_| self.has_mail()) else { return Ok(None) };
         if !self.store.sends_receipts(project.id).await? {
-            return Ok(false);
+            return Ok(None);
         }
-        Ok(match project.environment {
+        let is_written_to = match project.environment {
             Environment::Production => true,
             Environment::Sandbox => {
                 let members = self.store.members(project.id).await?;
-                members.iter().any(|member| member.user.is_active() && member.user.email == *email)
+                members.iter().any(|member| member.user.is_active() && member.user.email == email)
             }
-        })
+        };
+        Ok(Some(email).filter(|_| is_written_to))
     }
 
     /// Tells those who decide about it that money is held.
@@ -201,4 +195,11 @@ impl Engine {
         }
         Ok(writes)
     }
+}
+
+/// The customer of a payment, if they left a way to reach them: a program can pass on what the project's URL gets.
+pub(super) fn reachable(payment: &Payment) -> Option<Customer> {
+    let left = &payment.terms.checkout.as_ref()?.customer;
+    let is_reachable = !left.email.is_empty() || !left.phone.is_empty();
+    is_reachable.then(|| Customer { name: left.name.clone(), email: left.email.clone(), phone: left.phone.clone() })
 }

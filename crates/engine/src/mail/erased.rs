@@ -1,5 +1,5 @@
 //! Letters to customers whose data was deleted. Of a customer we have what the checkouts of their payments say; who deletes that has
-//! deleted the customer, and receipts that were written to them go as well.
+//! deleted the customer, and receipts of payments and of refunds that were written to them go as well.
 
 use store::{Change, LetterWrite};
 

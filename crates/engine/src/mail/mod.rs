@@ -1,6 +1,7 @@
 //! Letters: queued with what causes them, in the same commit. They are sent by `reconcile/post/`.
 
 mod alerts;
+mod approvals;
 mod causes;
 mod choices;
 mod erased;

@@ -132,6 +132,20 @@ impl Engine {
         Ok(self.store.commit(Change::from(besides).with(line).with_all(queued)).await?)
     }
 
+    /// The same to the URL of the installation.
+    pub(crate) async fn test_operator_notice(&self) -> Result<(), Error> {
+        let queued = self.operator_notice(&Letter::Test(Test { sent_at: self.now() }))?;
+        let origin =
+            self.operator_notices_go_to().filter(|_| !queued.is_empty()).ok_or(Error::NotFound("notice URL"))?;
+        let line = self.audit(None, Deed::NoticeTested, origin, "");
+        Ok(self.store.commit(Change::from(line).with_all(queued)).await?)
+    }
+
+    /// The host that notices for operators go to; none where no URL is set. What else is in the URL may be a secret.
+    pub(crate) fn operator_notices_go_to(&self) -> Option<String> {
+        self.notices()?.operators.as_ref().map(|operators| origin(&operators.url))
+    }
+
     /// Where notices of a project, or of the installation, are sent at `now`; none where no URL is set any more.
     pub(crate) async fn notice_goes_to(&self, project_id: Option<ProjectId>) -> Result<Option<SendingTo>, Error> {
         let Some(project_id) = project_id else {

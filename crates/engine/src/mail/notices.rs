@@ -49,9 +49,18 @@ impl Engine {
 
     /// The same for what operators are told.
     pub(crate) fn operator_notice(&self, letter: &Letter) -> Result<Vec<Write>, Error> {
+        self.notice_to_operators(letter, None)
+    }
+
+    /// The same, once for that cause.
+    pub(crate) fn operator_notice_once(&self, letter: &Letter, cause: &str) -> Result<Vec<Write>, Error> {
+        self.notice_to_operators(letter, Some(cause.to_owned()))
+    }
+
+    fn notice_to_operators(&self, letter: &Letter, cause: Option<String>) -> Result<Vec<Write>, Error> {
         let operators = self.notices().and_then(|notices| notices.operators.as_ref());
         let Some(operators) = operators else { return Ok(Vec::new()) };
-        self.notice(NoticeUrl { project_id: None, url: &operators.url, language: operators.language }, letter, None)
+        self.notice(NoticeUrl { project_id: None, url: &operators.url, language: operators.language }, letter, cause)
     }
 
     fn notice(&self, to: NoticeUrl<'_>, letter: &Letter, cause: Option<String>) -> Result<Vec<Write>, Error> {

@@ -8,7 +8,7 @@ use domain::{
     money::Rupiah,
     project::Project,
     refund::{
-        BANK_REFERENCE, FAILURE, Party, Refund, RefundStuck,
+        BANK_REFERENCE, FAILURE, Party, Refund, RefundState, RefundStuck,
         transfer::{AttemptState, TransferAttempt},
     },
     time::Timestamp,
@@ -101,19 +101,24 @@ impl Engine {
     }
 
     /// A person has transferred a refund, or says that the bank has: `reference` is how the bank names the transfer, and no other
-    /// refund has it.
+    /// refund has it. One that people had ended as failed while no bank knew what became of it succeeds after all.
     pub async fn mark_transferred(&self, project: &Project, id: RefundId, reference: String) -> Result<Refund, Error> {
         let reference = BANK_REFERENCE.check(reference)?;
         let marked = self.advance_refund(project, id, |basis| {
             let attempt = uncertain(basis)?;
-            let step = basis.refund.clone().succeed(Some(reference.clone()), basis.now)?;
+            let decided = match attempt {
+                Some(attempt) if basis.refund.state == RefundState::Failed => {
+                    self.found_done(basis, attempt, reference.clone())?
+                }
+                _ => basis.refund.clone().succeed(Some(reference.clone()), basis.now)?.into(),
+            };
             let line = format!("{} {reference}", refund_line(&basis.refund));
             let free =
                 RefundWrite::ReferenceFree { project_id: project.id, refund_id: id, reference: reference.clone() };
             let done = attempt.map(|attempt| ended(attempt, basis.now));
             let line = self.audit(Some(project.id), Deed::RefundMarkedDone, id, line);
-            let besides = done.into_iter().map(Write::from).chain([free.into(), line]).collect();
-            Ok(Decided { besides, ..step.into() })
+            let besides = done.into_iter().map(Write::from).chain([free.into(), line]);
+            Ok(besides.fold(decided, Decided::with))
         });
         match marked.await {
             Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::RefundReference))) => {
@@ -124,24 +129,29 @@ impl Engine {
     }
 
     /// A person says that a refund was not transferred and will not be. Where a bank may have made it all the same, a second person
-    /// must say so too. `alone`: there is no second.
+    /// must say so too. `is_confirmed`: they have looked at the bank's own statement.
     pub async fn mark_not_transferred(
         &self,
         project: &Project,
         id: RefundId,
         why: String,
-        alone: bool,
+        is_confirmed: bool,
     ) -> Result<Refund, Error> {
         let why = FAILURE.check(why)?;
-        self.check_may_be_doubted(project, id).await?;
+        let evidence = self.refund_evidence(project, id, is_confirmed).await?;
         let by = Party::of(&self.actor);
         self.advance_refund(project, id, |basis| {
             let refund = basis.refund.clone();
-            let step = match uncertain(basis)? {
-                Some(_) => refund.doubt(by, alone, why.clone(), basis.is_unsettled, basis.now)?,
-                None => refund.fail(why.clone(), basis.is_unsettled, basis.now)?,
+            let step = match (uncertain(basis)?, &evidence) {
+                (Some(attempt), Some(evidence)) if attempt.number == evidence.attempt => {
+                    refund.doubted(by, evidence, why.clone(), basis.is_unsettled, basis.now)?
+                }
+                // It was sent, or is uncertain, only since.
+                (Some(_), _) => return Err(RefundStuck::Sent.into()),
+                (None, _) => refund.fail(why.clone(), basis.is_unsettled, basis.now)?,
             };
-            Ok(Decided::from(step).with(self.audit(Some(project.id), Deed::RefundMarkedFailed, id, &why)))
+            let deed = if step.refund.state.is_unfinished() { Deed::RefundDoubted } else { Deed::RefundMarkedFailed };
+            Ok(Decided::from(step).with(self.audit(Some(project.id), deed, id, &why)))
         })
         .await
     }

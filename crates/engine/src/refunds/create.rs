@@ -16,7 +16,7 @@ use domain::{
     rules::Invalid,
     user::Token,
 };
-use store::{Change, CommitError, Guard, LedgerWrite, RefundWrite, RefundableNow, SealedClaim, SealedColumn};
+use store::{Change, CommitError, Guard, LedgerWrite, RefundWrite, RefundableNow, SealedClaim, SealedColumn, Write};
 
 use super::JUDGED_MOST;
 use crate::{Created, Engine, Error, besides::bind, forms::random_seed};
@@ -149,7 +149,7 @@ impl Engine {
         let needed = split.needs_available();
         let covered = (needed > Rupiah::ZERO).then_some(RefundWrite::Covered { project_id: project.id, needed });
         let refund = new.step.refund.clone();
-        let letters = self.refund_letters(project, &refund, new.token.as_ref()).await?;
+        let letters = self.creation_letters(project, &new).await?;
         let change = Change::from(sums).with_all(covered).then(self.creation(project, new)).with_all(letters);
         Ok((change, refund))
     }
@@ -191,7 +191,8 @@ impl Engine {
             claim: claim.as_ref().map(|_| Claim::opened(now)),
             made_by: by,
             approved_by: None,
-            failing_by: None,
+            doubt: None,
+            found: None,
             bank_reference: None,
             failure_reason: None,
             metadata: draft.metadata,
@@ -212,6 +213,14 @@ impl Engine {
         let line = self.audit(Some(project.id), Deed::RefundCreated, refund.id, refund_line(refund));
         let told = step.news.map(|news| self.refund_event(refund, news, refund.created_at));
         Change::from(created).with_all(posting.map(LedgerWrite::Posting)).with_all(told).with(line)
+    }
+
+    /// The writes that tell people of a new refund.
+    pub(crate) async fn creation_letters(&self, project: &Project, new: &NewRefund) -> Result<Vec<Write>, Error> {
+        let refund = &new.step.refund;
+        let mut letters = self.refund_letters(project, refund, new.token.as_ref()).await?;
+        letters.extend(self.approval_letters(project, refund).await?);
+        Ok(letters)
     }
 
     /// Whether a refund of this amount waits for an approval once it is known where it goes.

@@ -42,7 +42,8 @@ impl Engine {
                 self.new_refund(project, draft, destination.clone().map(|typed| typed.check(amount)).transpose()?)?;
             let (refund, at) = (new.step.refund.id, new.step.refund.created_at);
             let decided = self.decided(&held, Decision::Returned, at, &note, Some(refund));
-            match self.store.commit(decided.then(self.creation(project, new))).await {
+            let letters = self.creation_letters(project, &new).await?;
+            match self.store.commit(decided.then(self.creation(project, new)).with_all(letters)).await {
                 Ok(()) => return self.receipt(project.id, id).await,
                 Err(CommitError::Conflict(Guard::ReceiptUndecided)) => {}
                 Err(error) => return Err(error.into()),

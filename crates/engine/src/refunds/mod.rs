@@ -3,7 +3,7 @@
 //!
 //! `create` makes them, `steps` commits what the domain has decided about one, `decide` has what people decide, `claims` the page on
 //! which a customer names an account, `by_hand` what people transfer themselves, and `simulated` what the sandbox does;
-//! `held_money` sends back what could not be applied. `holder` says whose an account is.
+//! `held_money` sends back what could not be applied, and `found_done` books what people had ended as failed. `holder` says whose an account is.
 //!
 //! No file here calls a bank.
 
@@ -11,17 +11,20 @@ mod by_hand;
 mod claims;
 mod create;
 mod decide;
+mod found_done;
 mod held_money;
 mod holder;
 mod keys;
 mod reads;
 mod simulated;
 mod steps;
+mod uncertain;
 
 pub use by_hand::BatchedTransfer;
 pub use claims::{AccountAnswer, ClaimPage};
 pub use simulated::RefundOutcome;
-pub(crate) use steps::Decided;
+pub(crate) use steps::{Decided, StepBasis};
+pub use uncertain::UncertainRefund;
 
 /// How often a decision about a refund is made anew when what it was based on has changed meanwhile. Many refunds of one payment
 /// may be made at the same time; each that loses must see what is then left.

@@ -2,7 +2,7 @@
 
 use domain::{
     id::{PaymentId, ProjectId, RefundId},
-    refund::Refund,
+    refund::{Refund, transfer::TransferAttempt},
 };
 use store::{Listed, RefundFilter, RefundStanding, Window};
 
@@ -12,6 +12,11 @@ impl Engine {
     pub async fn refund(&self, project_id: ProjectId, id: RefundId) -> Result<Refund, Error> {
         let refund = self.store.refund(id).await?;
         refund.filter(|refund| refund.project_id == project_id).ok_or(Error::NotFound("refund"))
+    }
+
+    /// The attempts to send a refund by a bank, oldest first.
+    pub async fn refund_attempts(&self, id: RefundId) -> Result<Vec<TransferAttempt>, Error> {
+        Ok(self.store.refund_attempts(id).await?)
     }
 
     /// Newest first.

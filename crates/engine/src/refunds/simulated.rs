@@ -8,7 +8,7 @@ use domain::{
     id::RefundId,
     money::Rupiah,
     project::{Environment, Project},
-    refund::{PendingReason, Refund, RefundState, RefundStep, RefundStuck},
+    refund::{Failure, FailureKind, PendingReason, Refund, RefundState, RefundStep, RefundStuck},
     time::Timestamp,
 };
 
@@ -156,9 +156,9 @@ fn simulated(
             let reference = format!("SIM{}", now.as_millis());
             refund.succeed(Some(reference), now)
         }
-        RefundOutcome::Failed => {
-            refund.fail("the sandbox refuses it, as the amount asks".to_owned(), is_unsettled, now)
+        RefundOutcome::Failed => refund.fail(Failure::from(FailureKind::SandboxRefused).reason(), is_unsettled, now),
+        RefundOutcome::Returned => {
+            refund.come_back(Failure::from(FailureKind::SandboxReturned).reason(), is_unsettled, now)
         }
-        RefundOutcome::Returned => refund.come_back("the sandbox sends it back".to_owned(), is_unsettled, now),
     }
 }

@@ -4,7 +4,9 @@
 use domain::{
     event::News,
     id::RefundId,
+    money::Rupiah,
     project::Project,
+    receipt::UnappliedReceipt,
     refund::{
         Claim, Refund, RefundNews, RefundOf, RefundState, RefundStep, RefundStuck, SumsMove, transfer::TransferAttempt,
     },
@@ -25,7 +27,9 @@ pub(crate) struct StepBasis {
     pub(crate) live: Option<TransferAttempt>,
     pub(crate) now: Timestamp,
     /// What is known of the payment whose money it is.
-    payment: Option<RefundableNow>,
+    pub(super) payment: Option<RefundableNow>,
+    /// The held money that a refund was to give back which has failed, if nothing else was done with it.
+    pub(super) held: Option<UnappliedReceipt>,
 }
 
 impl StepBasis {
@@ -66,13 +70,16 @@ impl Engine {
             let basis = self.step_basis(project, id).await?;
             let decided = decide(&basis)?;
             let (change, refund, token) = self.step_change(project, &basis, decided)?;
-            let letters = match refund.state == basis.refund.state {
-                true => Vec::new(),
-                false => self.refund_letters(project, &refund, token.as_ref()).await?,
-            };
+            // Also a new destination changes who may approve a refund; who was told before is not told again.
+            let mut letters = self.approval_letters(project, &refund).await?;
+            if refund.state != basis.refund.state {
+                letters.extend(self.refund_letters(project, &refund, token.as_ref()).await?);
+            }
             match self.store.commit(change.with_all(letters)).await {
                 Ok(()) => return Ok(Refund { version: refund.version + 1, ..refund }),
-                Err(CommitError::Conflict(Guard::RefundVersion | Guard::PaymentVersion | Guard::TransferAttempt)) => {}
+                Err(CommitError::Conflict(
+                    Guard::RefundVersion | Guard::PaymentVersion | Guard::TransferAttempt | Guard::ReceiptUndecided,
+                )) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -85,8 +92,15 @@ impl Engine {
             RefundOf::Payment(payment) => self.store.refundable(payment).await?,
             RefundOf::Receipt { .. } => None,
         };
+        let held = match refund.of {
+            RefundOf::Receipt { receipt, .. } if refund.state == RefundState::Failed => {
+                Some(self.receipt(project.id, receipt).await?).filter(|held| held.decided.is_none())
+            }
+            _ => None,
+        };
         let attempts = self.store.refund_attempts(id).await?;
         Ok(StepBasis {
+            held,
             is_unsettled: basis.is_some_and(|basis| basis.refundable.is_unsettled),
             payment: basis,
             live: attempts.into_iter().find(|attempt| attempt.state.may_be_done()),
@@ -103,7 +117,8 @@ impl Engine {
         decided: Decided,
     ) -> Result<(Change, Refund, Option<Token>), Error> {
         let Decided { step, sealed_number, besides } = decided;
-        let fee = basis.payment.filter(|_| project.refunds.returns_fee && basis.refund.state.is_unfinished());
+        let may_succeed = basis.refund.state.is_unfinished() || basis.refund.state == RefundState::Failed;
+        let fee = basis.payment.filter(|_| project.refunds.returns_fee && may_succeed);
         let step = match fee {
             Some(payment) => step.returning_fee(payment.refundable.fee_to_return(basis.refund.amount)),
             None => step,
@@ -114,13 +129,18 @@ impl Engine {
         let simulated_at = self.simulated_next(project, &refund, basis.now);
         let refund = Refund { simulated_at, ..refund };
         let payment = refund.of.payment().zip(basis.payment).filter(|_| sums != SumsMove::default());
-        let sums = payment.map(|(payment_id, payment)| RefundWrite::Sums {
-            payment_id,
-            version: payment.version,
-            moved: sums,
+        let sums = payment.map(|(payment_id, payment)| {
+            let (version, moved) = (payment.version, sums);
+            match refund.found == basis.refund.found {
+                true => RefundWrite::Sums { payment_id, version, moved },
+                false => RefundWrite::SumsFoundDone { payment_id, version, moved },
+            }
         });
-        let held_again = refund.of.receipt().filter(|_| gave_up(refund.state)).map(|receipt_id| {
-            LedgerWrite::ReceiptHeldAgain { receipt_id, project_id: refund.project_id, refund_id: refund.id }
+        let gave_up = gave_up(refund.state) && refund.split.unapplied > Rupiah::ZERO;
+        let held_again = refund.of.receipt().filter(|_| gave_up).map(|receipt_id| LedgerWrite::ReceiptHeldAgain {
+            receipt_id,
+            project_id: refund.project_id,
+            refund_id: refund.id,
         });
         let changed =
             RefundWrite::Changed { refund: Box::new(refund.clone()), from: basis.refund.state, sealed_number, claim };

@@ -21,6 +21,7 @@ pub use http::{NoClient, SnapClient};
 pub use signed::CallContext;
 pub use token::{Token, TokenRequest};
 pub use tokens::{Flight, Tokens};
+pub use transfer::TransferNotice;
 
 #[cfg(test)]
 mod tests;

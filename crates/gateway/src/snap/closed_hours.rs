@@ -4,7 +4,7 @@ use std::fmt;
 
 use domain::time::{DAY, Timestamp, WIB};
 
-use super::values::number;
+use super::setting_texts::number;
 
 const MINUTES_OF_HOUR: u16 = 60;
 const MINUTES_OF_DAY: u16 = 24 * MINUTES_OF_HOUR;

@@ -29,13 +29,14 @@ mod setting_texts;
 mod settings;
 mod signing;
 mod standing;
+mod statement;
 mod timestamp;
 mod values;
 mod verdict;
 
 pub use breaker::{Breaker, CallHealth};
 pub use call_error::{CallError, Reason};
-pub use client::{CallContext, Flight, NoClient, SnapClient, Token, TokenRequest, Tokens};
+pub use client::{CallContext, Flight, NoClient, SnapClient, Token, TokenRequest, Tokens, TransferNotice};
 pub use closed_hours::ClosedHours;
 pub use codes::{
     About, BankMoney, CodeAsked, CodeKind, CodeOrder, IssuedCode, NotificationKind, NotificationRead, ReportLine,
@@ -45,8 +46,8 @@ pub use extra_members::ExtraMembers;
 pub use keys::{KeyError, PrivateKey, PublicKey};
 pub use minify::minify;
 pub use money_out::{
-    BankNamed, Beneficiary, NameAsked, NameTold, OnStatement, OrderSent, OrderStanding, RefundAsked, RefundOrder,
-    Shown, StatementLine, TransferAsked, TransferOrder, find_on_statement,
+    BankNamed, Beneficiary, NameAsked, NameTold, OrderSent, OrderStanding, RefundAsked, RefundOrder, Shown,
+    TransferAsked, TransferOrder,
 };
 pub use notification::read_notification;
 pub use parameters::Parameters;
@@ -58,10 +59,13 @@ pub use settings::{BadSetting, check_base_url, known_settings};
 pub use signing::{
     SignedRequest, sign_client_timestamp, sign_type1, sign_type2, verify_client_timestamp, verify_type1, verify_type2,
 };
+pub use statement::{
+    OnStatement, Statement, StatementAsked, StatementLine, StatementPage, StatementPart, StatementRest,
+};
 pub use timestamp::{format_timestamp, parse_local_timestamp, parse_timestamp};
 pub use values::{
-    BankCodes, ChannelIds, Codes, CustomerNo, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, Padding,
-    PartnerId, Precision, QueryKey, ReceiptMember, RefundReference, RefundWay, Repeat, Resend, ResponseCase, Retry,
-    Service, SignIn, SignOut, Undecided,
+    BankCodes, ChannelIds, Codes, CustomerNo, Encoding, ExternalId, GrantMember, HolderKind, Hosting, HttpMethod,
+    Numbers, Padding, PartnerId, Precision, QueryKey, ReceiptMember, RefundReference, RefundWay, Repeat, Resend,
+    Residence, ResponseCase, Retry, Service, SignIn, SignOut, StatementPages, Undecided, WalletDetails,
 };
 pub use verdict::{OrderKind, Verdict};

@@ -230,7 +230,8 @@ impl Parameters {
     fn needs_of_transfers(&self) -> impl Iterator<Item = (&'static str, bool)> {
         let rails = &self.transfers.rails;
         let lacks = |service| !self.paths.contains_key(&service);
-        let between_banks = rails.has(Rail::BiFast) || rails.has(Rail::Online);
+        let by_switch = rails.has(Rail::BiFast) || rails.has(Rail::Online);
+        let between_banks = by_switch || rails.has(Rail::Skn) || rails.has(Rail::Rtgs);
         let by_bank = between_banks || rails.has(Rail::Intrabank);
         let (within_bank, by_wallet) = (rails.has(Rail::Intrabank), rails.has(Rail::Wallet));
         [
@@ -240,7 +241,9 @@ impl Parameters {
             ("path.account_internal", within_bank && lacks(Service::AccountInternal)),
             ("path.transfer_intrabank", within_bank && lacks(Service::TransferIntrabank)),
             ("path.account_external", between_banks && lacks(Service::AccountExternal)),
-            ("path.transfer_interbank", between_banks && lacks(Service::TransferInterbank)),
+            ("path.transfer_interbank", by_switch && lacks(Service::TransferInterbank)),
+            ("path.transfer_rtgs", rails.has(Rail::Rtgs) && lacks(Service::TransferRtgs)),
+            ("path.transfer_skn", rails.has(Rail::Skn) && lacks(Service::TransferSkn)),
             ("path.transfer_status", by_bank && lacks(Service::TransferStatus)),
             ("path.wallet_inquiry", by_wallet && lacks(Service::WalletInquiry)),
             ("path.wallet_transfer", by_wallet && lacks(Service::WalletTransfer)),
@@ -262,6 +265,16 @@ impl Parameters {
     /// Whether the account issues codes whose money the bank asks us to take, or tells us of.
     pub fn takes_money(&self) -> bool {
         self.codes != Codes::None
+    }
+
+    /// Whether the bank tells us later what became of transfers by this rail (75, 76).
+    pub fn tells_of_transfers(&self, rail: Rail) -> bool {
+        matches!(rail, Rail::Skn | Rail::Rtgs) && self.transfers.rails.has(rail)
+    }
+
+    /// Whether the bank calls us: about money for us, or about transfers of ours.
+    pub fn is_told(&self) -> bool {
+        self.takes_money() || [Rail::Skn, Rail::Rtgs].into_iter().any(|rail| self.tells_of_transfers(rail))
     }
 
     /// The service by which the money of a QR is given back; none where the bank has none.
@@ -287,7 +300,7 @@ impl Parameters {
 
     /// Whether the bank asks us for a token, for which it needs a client id and a secret of ours.
     pub fn takes_token(&self) -> bool {
-        self.takes_money() && (self.sign_in == SignIn::Type1 || self.asks_token)
+        self.is_told() && (self.sign_in == SignIn::Type1 || self.asks_token)
     }
 
     /// Whether Authorization may have this word before the token: banks write it in several ways.

@@ -4,7 +4,7 @@ use std::{fmt, ops::RangeInclusive};
 
 use domain::{destination::Rail, money::Rupiah};
 
-use super::values::{Service, number};
+use super::{setting_texts::number, values::Service};
 
 /// The services of a rail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,17 +18,17 @@ pub struct RailServices {
 }
 
 impl RailServices {
-    /// None for rails by which we do not transfer.
-    pub const fn of(rail: Rail) -> Option<RailServices> {
+    pub const fn of(rail: Rail) -> RailServices {
         let (transfer, inquiry, status) = match rail {
             Rail::Intrabank => (Service::TransferIntrabank, Service::AccountInternal, Service::TransferStatus),
             Rail::BiFast | Rail::Online => {
                 (Service::TransferInterbank, Service::AccountExternal, Service::TransferStatus)
             }
             Rail::Wallet => (Service::WalletTransfer, Service::WalletInquiry, Service::WalletStatus),
-            Rail::Skn | Rail::Rtgs => return None,
+            Rail::Rtgs => (Service::TransferRtgs, Service::AccountExternal, Service::TransferStatus),
+            Rail::Skn => (Service::TransferSkn, Service::AccountExternal, Service::TransferStatus),
         };
-        Some(RailServices { transfer, inquiry, status })
+        RailServices { transfer, inquiry, status }
     }
 }
 
@@ -93,7 +93,7 @@ fn offer(text: &str) -> Option<Offer> {
         Some((word, amounts)) => (word, Some(amounts)),
         None => (text, None),
     };
-    let rail = Rail::parse(word).filter(|rail| RailServices::of(*rail).is_some())?;
+    let rail = Rail::parse(word)?;
     let (low, high) = match amounts {
         Some(amounts) => {
             let (low, high) = amounts.split_once("..")?;
@@ -145,6 +145,9 @@ mod tests {
             ("bi_fast:20000..30000", 30_000, false, vec![Rail::BiFast]),
             ("bi_fast", 50_000, true, vec![]),
             ("wallet", 50_000, true, vec![Rail::Wallet]),
+            ("online,skn,rtgs", 50_000_001, false, vec![Rail::Skn]),
+            ("online,skn,rtgs", 1_000_000_001, false, vec![Rail::Rtgs]),
+            ("skn,rtgs", 50_000_001, true, vec![]),
             ("none", 50_000, true, vec![]),
         ] {
             assert_eq!(carrying(rails, amount, is_own_bank), expected, "{rails} {amount} {is_own_bank}");
@@ -153,13 +156,12 @@ mod tests {
 
     #[test]
     fn rails_are_written_as_they_are_read() {
-        for text in ["none", "intrabank", "bi_fast,online:20000..25000000", "wallet:10000..999999999999"] {
+        for text in ["none", "intrabank", "bi_fast,online:20000..25000000", "wallet:10000..999999999999", "skn,rtgs"] {
             assert_eq!(Rails::parse(text).unwrap().to_string(), text);
         }
         for text in [
             "",
-            "rtgs",
-            "skn",
+            "swift",
             "intrabank,",
             "intrabank,intrabank",
             "bi_fast:",

@@ -10,7 +10,7 @@ use super::{
     extra_members::ExtraMembers,
     rails::Rails,
     setting_texts::{within, yes_or_no},
-    values::{BankCodes, RefundReference, RefundWay, Resend},
+    values::{BankCodes, HolderKind, RefundReference, RefundWay, Resend, Residence, StatementPages, WalletDetails},
 };
 
 const REFERENCE_CHARACTERS: RangeInclusive<usize> = 20..=64;
@@ -68,8 +68,8 @@ impl fmt::Display for PaysFor {
 /// Transfers to bank accounts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transfers {
-    /// `transfer=none`, or the rails that the contract has, the preferred one first: `intrabank`, `bi_fast`, `online`,
-    /// `wallet`. Amounts may follow: `bi_fast:10000..100000000`.
+    /// `transfer=none`, or the rails that the contract has, the preferred one first: `intrabank`, `bi_fast`, `online`, `skn`,
+    /// `rtgs`, `wallet`. Amounts may follow: `bi_fast:10000..100000000`.
     pub rails: Rails,
     /// `source_account=1234567890`: the account that the money leaves.
     pub source_account: Option<String>,
@@ -93,6 +93,8 @@ pub struct Transfers {
     pub bank_codes: BankCodes,
     /// `remark_max=36`: how many characters the bank prints on statements.
     pub remark_max: usize,
+    /// `statement_pages=none|last_record|numbers:100`: how the bank tells a statement that is too long for one answer.
+    pub statement_pages: StatementPages,
     /// `fee_type=none|OUR`: what stands in feeType.
     pub fee_type: Option<String>,
     /// `inquiry_info=none|…`: members of additionalInfo when a destination between banks is asked about (16).
@@ -101,7 +103,15 @@ pub struct Transfers {
     pub intrabank_info: ExtraMembers,
     pub bi_fast_info: ExtraMembers,
     pub online_info: ExtraMembers,
+    pub skn_info: ExtraMembers,
+    pub rtgs_info: ExtraMembers,
     pub wallet_info: ExtraMembers,
+    /// `beneficiary_residence=1|2`: where SKN and RTGS are told that customers live: in Indonesia, or abroad.
+    pub beneficiary_residence: Residence,
+    /// `beneficiary_type=1|2|3`: what SKN and RTGS are told that customers are: persons, companies, or of the government.
+    pub beneficiary_kind: HolderKind,
+    /// `wallet_details=outside|additional_info`: where a wallet wants the bank that an inquiry is about, and the holder's name.
+    pub wallet_details: WalletDetails,
 }
 
 /// Giving the money of a QR back by a call.
@@ -136,12 +146,18 @@ impl Default for Transfers {
             status_days: 30,
             bank_codes: BankCodes::ThreeDigits,
             remark_max: 36,
+            statement_pages: StatementPages::LastRecord,
             fee_type: Some("OUR".to_owned()),
             inquiry_info: ExtraMembers::default(),
             intrabank_info: ExtraMembers::default(),
             bi_fast_info: ExtraMembers::default(),
             online_info: ExtraMembers::default(),
+            skn_info: ExtraMembers::default(),
+            rtgs_info: ExtraMembers::default(),
             wallet_info: ExtraMembers::default(),
+            beneficiary_residence: Residence::Indonesia,
+            beneficiary_kind: HolderKind::Person,
+            wallet_details: WalletDetails::Outside,
         }
     }
 }
@@ -164,7 +180,9 @@ impl Transfers {
         match rail {
             Rail::Intrabank => &self.intrabank_info,
             Rail::BiFast => &self.bi_fast_info,
-            Rail::Online | Rail::Skn | Rail::Rtgs => &self.online_info,
+            Rail::Online => &self.online_info,
+            Rail::Skn => &self.skn_info,
+            Rail::Rtgs => &self.rtgs_info,
             Rail::Wallet => &self.wallet_info,
         }
     }
@@ -186,12 +204,18 @@ impl Transfers {
             "status_days" => put(&mut self.status_days, within(text, DAYS)),
             "bank_codes" => put(&mut self.bank_codes, BankCodes::parse(text)),
             "remark_max" => put(&mut self.remark_max, within(text, REMARK_CHARACTERS)),
+            "statement_pages" => put(&mut self.statement_pages, StatementPages::parse(text)),
             "fee_type" => put(&mut self.fee_type, word_or(text, NONE)),
             "inquiry_info" => put(&mut self.inquiry_info, ExtraMembers::parse(text)),
             "intrabank_info" => put(&mut self.intrabank_info, ExtraMembers::parse(text)),
             "bi_fast_info" => put(&mut self.bi_fast_info, ExtraMembers::parse(text)),
             "online_info" => put(&mut self.online_info, ExtraMembers::parse(text)),
+            "skn_info" => put(&mut self.skn_info, ExtraMembers::parse(text)),
+            "rtgs_info" => put(&mut self.rtgs_info, ExtraMembers::parse(text)),
             "wallet_info" => put(&mut self.wallet_info, ExtraMembers::parse(text)),
+            "beneficiary_residence" => put(&mut self.beneficiary_residence, Residence::parse(text)),
+            "beneficiary_type" => put(&mut self.beneficiary_kind, HolderKind::parse(text)),
+            "wallet_details" => put(&mut self.wallet_details, WalletDetails::parse(text)),
             _ => return None,
         })
     }
@@ -212,12 +236,18 @@ impl Transfers {
             ("status_days", self.status_days.to_string()),
             ("bank_codes", self.bank_codes.word().to_owned()),
             ("remark_max", self.remark_max.to_string()),
+            ("statement_pages", self.statement_pages.to_string()),
             ("fee_type", or(&self.fee_type, NONE)),
             ("inquiry_info", self.inquiry_info.to_string()),
             ("intrabank_info", self.intrabank_info.to_string()),
             ("bi_fast_info", self.bi_fast_info.to_string()),
             ("online_info", self.online_info.to_string()),
+            ("skn_info", self.skn_info.to_string()),
+            ("rtgs_info", self.rtgs_info.to_string()),
             ("wallet_info", self.wallet_info.to_string()),
+            ("beneficiary_residence", self.beneficiary_residence.word().to_owned()),
+            ("beneficiary_type", self.beneficiary_kind.word().to_owned()),
+            ("wallet_details", self.wallet_details.word().to_owned()),
         ]
     }
 }
@@ -252,7 +282,7 @@ impl Refunds {
 pub(super) const SETTINGS: &[(&str, &str)] = &[
     (
         "transfer",
-        "none, or some of intrabank, bi_fast, online and wallet, with commas; amounts may follow: bi_fast:10000..100000000",
+        "none, or some of intrabank, bi_fast, online, skn, rtgs and wallet, with commas; amounts may follow: bi_fast:10000..100000000",
     ),
     ("source_account", "5 to 34 digits"),
     ("pays_for", "assigned, all, or ids of projects with commas"),
@@ -265,12 +295,18 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
     ("status_days", "1 to 3650"),
     ("bank_codes", "swift or three_digits"),
     ("remark_max", "25 to 100"),
+    ("statement_pages", "none, last_record, or numbers:N with N from 1 to 1000"),
     ("fee_type", "none, or a word such as OUR, BEN, SHA or SHA|1000"),
     ("inquiry_info", EXTRA_MEMBERS),
     ("intrabank_info", EXTRA_MEMBERS),
     ("bi_fast_info", EXTRA_MEMBERS),
     ("online_info", EXTRA_MEMBERS),
+    ("skn_info", EXTRA_MEMBERS),
+    ("rtgs_info", EXTRA_MEMBERS),
     ("wallet_info", EXTRA_MEMBERS),
+    ("beneficiary_residence", "1 (Indonesia) or 2 (abroad)"),
+    ("beneficiary_type", "1 (persons), 2 (companies) or 3 (government)"),
+    ("wallet_details", "outside or additional_info"),
     ("refund", "no, 78 or 58; yes means 78"),
     ("refund_window", "1 to 3650 days"),
     ("refund_one_at_a_time", "yes or no"),

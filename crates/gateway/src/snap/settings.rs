@@ -12,11 +12,11 @@ use super::{
     parameters::Parameters,
     payment_needs::PaymentNeeds,
     sending::{self, EXTRA_MEMBERS},
-    setting_texts::{within, yes_or_no},
+    setting_texts::{number, within, yes_or_no},
     values::{
         ChannelIds, Codes, CustomerNo, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, Padding,
         PartnerId, Precision, QueryKey, ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut,
-        Undecided, number,
+        Undecided,
     },
 };
 

@@ -2,6 +2,8 @@
 
 use std::{fmt, time::Duration};
 
+use super::setting_texts::number;
+
 /// An enum whose variants are words of settings.
 macro_rules! choice {
     ($(#[$about:meta])* $name:ident { $($(#[$each:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
@@ -22,6 +24,12 @@ macro_rules! choice {
         }
     };
 }
+
+mod sending;
+
+pub use sending::{
+    BankCodes, HolderKind, RefundReference, RefundWay, Resend, Residence, StatementPages, WalletDetails,
+};
 
 choice! {
     /// Where a virtual account lives.
@@ -121,6 +129,8 @@ choice! {
         AccountExternal = "account_external",
         TransferIntrabank = "transfer_intrabank",
         TransferInterbank = "transfer_interbank",
+        TransferRtgs = "transfer_rtgs",
+        TransferSkn = "transfer_skn",
         TransferStatus = "transfer_status",
         WalletInquiry = "wallet_inquiry",
         WalletTransfer = "wallet_transfer",
@@ -150,6 +160,8 @@ impl Service {
             Service::AccountExternal => "16",
             Service::TransferIntrabank => "17",
             Service::TransferInterbank => "18",
+            Service::TransferRtgs => "22",
+            Service::TransferSkn => "23",
             Service::TransferStatus => "36",
             Service::WalletInquiry => "42",
             Service::WalletTransfer => "43",
@@ -168,6 +180,8 @@ impl Service {
                 | Service::AccountExternal
                 | Service::TransferIntrabank
                 | Service::TransferInterbank
+                | Service::TransferRtgs
+                | Service::TransferSkn
                 | Service::TransferStatus
                 | Service::WalletInquiry
                 | Service::WalletTransfer
@@ -188,7 +202,11 @@ impl Service {
         Duration::from_secs(match self {
             Service::QrGenerate | Service::QrQuery | Service::DebitStatus | Service::Status => 8,
             // What ends too early is unknown, and must be asked about for as long as the bank takes.
-            Service::TransferIntrabank | Service::TransferInterbank | Service::WalletTransfer => 25,
+            Service::TransferIntrabank
+            | Service::TransferInterbank
+            | Service::TransferRtgs
+            | Service::TransferSkn
+            | Service::WalletTransfer => 25,
             _ => 10,
         })
     }
@@ -243,43 +261,6 @@ choice! {
         /// Ask first, and create only what is not there.
         QueryFirst = "query_first",
     }
-}
-
-choice! {
-    /// By which service the bank gives the money of a QR back.
-    RefundWay {
-        /// By none: money goes back by transfer.
-        None = "no",
-        /// qr/qr-mpm-refund
-        Qr = "78",
-        /// debit/refund, as wallets have it
-        Debit = "58",
-    }
-}
-
-choice! {
-    /// Whose reference partnerRefundNo is.
-    RefundReference {
-        Ours = "ours",
-        /// The issuer's of the payment: the same for all refunds of it.
-        Issuers = "issuers",
-    }
-}
-
-choice! {
-    /// Whether an order that sends money may be sent again while its outcome is unknown.
-    Resend {
-        Never = "never",
-        /// The bank takes the same reference for the same order.
-        SameReference = "same_reference",
-        /// The same, where X-EXTERNAL-ID is the same too.
-        SameExternalId = "same_external_id",
-    }
-}
-
-choice! {
-    /// How a bank is named in orders.
-    BankCodes { Swift = "swift", ThreeDigits = "three_digits" }
 }
 
 choice! {
@@ -475,12 +456,6 @@ impl fmt::Display for ResponseCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.code("xx"))
     }
-}
-
-/// A number of digits alone: without a sign, which the number parser would take.
-pub(super) fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
-    let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    if is_digits { text.parse().ok() } else { None }
 }
 
 #[cfg(test)]

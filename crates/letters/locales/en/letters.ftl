@@ -32,6 +32,9 @@ fact-payment = Payment ID
 fact-refund-reason = Reason
 fact-destination = Account
 fact-refunded-at = Sent back at
+fact-way = Goes back
+fact-asked-by = Asked for by
+fact-asked-at = Asked for at
 fact-received-at = Received at
 fact-webhook-url = Webhook URL
 fact-failing-since = Failing since
@@ -136,6 +139,16 @@ held-already-paid = Money came in for a payment that was already paid.
 held-link-claimed = Money came in for a link that was paid by another payment.
 held-too-late = Money came in after the payment’s time limit.
 held-receipt-reused = Money came in under a number that the bank has used for another payment.
+
+## A refund that waits for an approval
+approval-subject = A refund of { $amount } waits for approval in { $project }
+approval-heading = A refund waits for approval
+approval-text = The money goes back only once somebody other than who asked has approved it. Check the amount and where it goes.
+approval-same-way = The way that it came
+approval-action = See the refund
+approval-owners = Only owners of the project who have not asked for it can approve it, and operators.
+approval-operators = No owner of the project can approve it, so operators are asked.
+asked-by-key = An API key
 
 ## A bank that does not answer
 bank-subject = Bank does not answer: { $account }

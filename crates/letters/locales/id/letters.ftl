@@ -32,6 +32,9 @@ fact-payment = ID pembayaran
 fact-refund-reason = Alasan
 fact-destination = Rekening tujuan
 fact-refunded-at = Dikembalikan pada
+fact-way = Dikembalikan lewat
+fact-asked-by = Diminta oleh
+fact-asked-at = Diminta pada
 fact-received-at = Diterima pada
 fact-webhook-url = Alamat webhook
 fact-failing-since = Gagal sejak
@@ -136,6 +139,16 @@ held-already-paid = Ada uang masuk untuk pembayaran yang sudah lunas.
 held-link-claimed = Ada uang masuk untuk tautan yang sudah dibayar lewat pembayaran lain.
 held-too-late = Ada uang masuk setelah batas waktu pembayarannya lewat.
 held-receipt-reused = Ada uang masuk dengan nomor yang sudah dipakai bank untuk pembayaran lain.
+
+## A refund that waits for an approval
+approval-subject = Pengembalian { $amount } menunggu persetujuan di { $project }
+approval-heading = Pengembalian menunggu persetujuan
+approval-text = Uangnya baru dikembalikan setelah disetujui orang lain, bukan oleh yang meminta. Periksa jumlah dan tujuannya.
+approval-same-way = Jalan yang sama seperti uangnya datang
+approval-action = Lihat pengembalian
+approval-owners = Hanya pemilik proyek yang tidak memintanya, atau operator, yang bisa menyetujui.
+approval-operators = Tidak ada pemilik proyek yang bisa menyetujui, jadi operator yang diminta.
+asked-by-key = Kunci API
 
 ## A bank that does not answer
 bank-subject = Bank tidak menjawab: { $account }

@@ -30,6 +30,7 @@ pub(crate) fn content(letter: &Letter, language: Language, face: &Face) -> Conte
         Letter::FactorChanged(letter) => factor::factor_changed(phrasing, letter),
         Letter::WebhookFailing(letter) => project::webhook_failing(phrasing, letter),
         Letter::MoneyHeld(letter) => payment::money_held(phrasing, letter),
+        Letter::ApprovalWanted(letter) => refund::approval_wanted(phrasing, letter),
         Letter::BankDown(letter) => project::bank_down(phrasing, letter),
         Letter::Summary(letter) => project::summary(phrasing, letter),
         Letter::Test(letter) => project::test(phrasing, letter, face),

@@ -1,12 +1,13 @@
-//! Letters about money that goes back to a customer.
+//! Letters about money that goes back to a customer: to the customer, and to those who approve it.
 
 use i18n_embed_fl::fl;
 
 use super::phrasing::{Phrasing, sender_name};
 use crate::{
     content::{ContactLink, Content},
-    letter::{Face, RefundClaim, RefundMade},
+    letter::{ApprovalWanted, Asker, Face, RefundClaim, RefundMade},
     shown::{shown, shown_in_subject},
+    words::Words,
 };
 
 pub(super) fn claim(phrasing: Phrasing, letter: &RefundClaim, face: &Face) -> Content {
@@ -50,6 +51,39 @@ pub(super) fn made(phrasing: Phrasing, letter: &RefundMade, face: &Face) -> Cont
         contacts: contacts(face),
         is_sandbox: letter.is_sandbox,
         ..content
+    }
+}
+
+pub(super) fn approval_wanted(phrasing: Phrasing, letter: &ApprovalWanted) -> Content {
+    let words = phrasing.words;
+    let amount = letter.amount.to_string();
+    let project = shown_in_subject(&letter.project);
+    let (why, who) = match letter.for_operators {
+        true => (fl!(words, "why-operator"), fl!(words, "approval-operators")),
+        false => (fl!(words, "why-member"), fl!(words, "approval-owners")),
+    };
+    let (way, destination) = match &letter.destination {
+        Some(destination) => (fl!(words, "fact-destination"), shown(destination)),
+        None => (fl!(words, "fact-way"), fl!(words, "approval-same-way")),
+    };
+    let content = Content::new(fl!(words, "approval-subject", amount = amount.as_str(), project = project), why)
+        .lead(fl!(words, "approval-text"))
+        .fact(fl!(words, "fact-project"), shown(&letter.project))
+        .known_fact(fl!(words, "fact-asked-by"), letter.asked_by.as_ref().map(|asker| asked_by(words, asker)))
+        .fact(fl!(words, "fact-asked-at"), phrasing.moment(letter.asked_at))
+        .fact(way, destination)
+        .known_fact(fl!(words, "fact-refund-reason"), letter.reason.as_deref().map(shown))
+        .fact(fl!(words, "fact-payment"), shown(&letter.payment_id))
+        .action(fl!(words, "approval-action"), &letter.page_url)
+        .after(who);
+    Content { heading: fl!(words, "approval-heading"), amount: Some(amount), is_sandbox: letter.is_sandbox, ..content }
+}
+
+fn asked_by(words: Words, asker: &Asker) -> String {
+    match asker {
+        Asker::User(email) => shown(email),
+        Asker::Key => fl!(words, "asked-by-key"),
+        Asker::CommandLine => fl!(words, "from-server"),
     }
 }
 

@@ -11,10 +11,14 @@ use domain::{
 use engine::{BatchedTransfer, Engine, Error, Settings};
 use serde::Serialize;
 
-use super::account::{AccountOptions, refund_id};
+use super::{
+    account::{AccountOptions, refund_id},
+    attempts,
+};
 use crate::{
     database::Installation,
     error::CliError,
+    mail_options::LetterOptions,
     options::GlobalOptions,
     output::{Output, fields},
     project,
@@ -24,6 +28,8 @@ use crate::{
 pub(crate) enum DecideCommand {
     /// Approve a refund that waits for it, so that its money goes. Works on the database, as all that follows.
     Approve(RefundOptions),
+    /// Show what banks were sent of a refund, what they said last, and what is missing to end an uncertain one as failed.
+    Attempts(RefundOptions),
     /// Decline a refund that waits for an approval. Its money is back in the balance at once.
     Decline(ReasonOptions),
     /// Say to which account a refund shall go that needs one.
@@ -33,8 +39,9 @@ pub(crate) enum DecideCommand {
     Export(ExportOptions),
     /// Say that you have transferred a refund, with the bank's reference.
     Transferred(TransferredOptions),
-    /// Say that a refund was not transferred and will not be. Its money is back in the balance at once.
-    NotTransferred(ReasonOptions),
+    /// Say that a refund was not transferred and will not be. Its money is back in the balance at once. Where a bank may have made
+    /// it, that needs the bank's time to be over, a statement without the transfer, and a second person who says the same.
+    NotTransferred(FailedOptions),
     /// Say that the bank has sent the money of a refund back.
     CameBack(ReasonOptions),
 }
@@ -55,11 +62,22 @@ pub(crate) struct ReasonOptions {
 }
 
 #[derive(Args)]
+pub(crate) struct FailedOptions {
+    #[command(flatten)]
+    reason: ReasonOptions,
+    /// You have looked at the bank's own statement, and it does not hold the transfer. Needed where Lunas can read none.
+    #[arg(long)]
+    statement_checked: bool,
+}
+
+#[derive(Args)]
 pub(crate) struct DestinationOptions {
     /// The refund's id, rfd_….
     id: String,
     #[command(flatten)]
     account: AccountOptions,
+    #[command(flatten)]
+    letters: Box<LetterOptions>,
 }
 
 #[derive(Args)]
@@ -69,6 +87,8 @@ pub(crate) struct TransferredOptions {
     /// How the bank names the transfer; no other refund has the same.
     #[arg(long, value_name = "TEXT")]
     reference: String,
+    #[command(flatten)]
+    letters: Box<LetterOptions>,
 }
 
 #[derive(Args)]
@@ -91,6 +111,8 @@ struct DecidedJson {
     destination: Option<DestinationJson>,
     bank_reference: Option<String>,
     failure_reason: Option<String>,
+    /// Who has said that an uncertain one was not made; a second person must say so too.
+    doubted_by: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -112,8 +134,11 @@ struct TransferJson {
 }
 
 pub(super) async fn run(command: DecideCommand, global: &GlobalOptions) -> Result<(), CliError> {
-    let installation = match command {
-        DecideCommand::Destination(_) | DecideCommand::Export(_) => {
+    let installation = match &command {
+        DecideCommand::Destination(options) => options.letters.sealing_installation(global).await?,
+        DecideCommand::Transferred(options) => options.letters.installation(global).await?,
+        // Banks are asked by keys that are stored encrypted.
+        DecideCommand::Export(_) | DecideCommand::Attempts(_) | DecideCommand::NotTransferred(_) => {
             Installation::sealing_existing(global, Settings::default()).await?
         }
         _ => Installation::existing(global, Settings::default()).await?,
@@ -126,10 +151,9 @@ pub(super) async fn run(command: DecideCommand, global: &GlobalOptions) -> Resul
 async fn decide(command: DecideCommand, installation: &Installation, output: Output) -> Result<(), CliError> {
     let engine = &installation.engine;
     let text_id = match &command {
-        DecideCommand::Approve(RefundOptions { id }) => id,
-        DecideCommand::Decline(options) | DecideCommand::NotTransferred(options) | DecideCommand::CameBack(options) => {
-            &options.id
-        }
+        DecideCommand::Approve(RefundOptions { id }) | DecideCommand::Attempts(RefundOptions { id }) => id,
+        DecideCommand::Decline(options) | DecideCommand::CameBack(options) => &options.id,
+        DecideCommand::NotTransferred(options) => &options.reason.id,
         DecideCommand::Destination(options) => &options.id,
         DecideCommand::Transferred(options) => &options.id,
         DecideCommand::Export(options) => return export(options, engine, output).await,
@@ -141,9 +165,13 @@ async fn decide(command: DecideCommand, installation: &Installation, output: Out
         DecideCommand::Destination(options) => engine.give_destination(&project, id, request(options.account)).await,
         DecideCommand::Transferred(options) => engine.mark_transferred(&project, id, options.reference).await,
         DecideCommand::NotTransferred(options) => {
-            engine.mark_not_transferred(&project, id, options.reason, false).await
+            let FailedOptions { reason, statement_checked } = options;
+            engine.mark_not_transferred(&project, id, reason.reason, statement_checked).await
         }
         DecideCommand::CameBack(options) => engine.note_returned(&project, id, options.reason).await,
+        DecideCommand::Attempts(_) => {
+            return attempts::show(engine, &engine.refund(project.id, id).await?, output).await;
+        }
         DecideCommand::Export(_) => return Ok(()),
     };
     let refund = decided.map_err(|error| match error {
@@ -176,7 +204,9 @@ fn request(account: AccountOptions) -> DestinationRequest {
 }
 
 fn show(refund: Refund, output: Output) -> Result<(), CliError> {
+    let doubted_by = refund.doubt.filter(|_| refund.state.is_unfinished()).map(|doubt| doubt.by.to_string());
     let decided = DecidedJson {
+        doubted_by,
         id: refund.id.to_string(),
         project_id: refund.project_id.to_string(),
         status: refund.status().word(),
@@ -197,9 +227,14 @@ fn show(refund: Refund, output: Output) -> Result<(), CliError> {
             ("account", account.unwrap_or_default()),
             ("bank reference", decided.bank_reference.clone().unwrap_or_default()),
             ("failure", decided.failure_reason.clone().unwrap_or_default()),
+            ("not made, says", doubted(decided.doubted_by.as_deref())),
         ];
         fields(&rows.into_iter().filter(|(_, value)| !value.is_empty()).collect::<Vec<_>>())
     })
+}
+
+fn doubted(by: Option<&str>) -> String {
+    by.map(|by| format!("{by}; a second person must say so too")).unwrap_or_default()
 }
 
 async fn export(options: &ExportOptions, engine: &Engine, output: Output) -> Result<(), CliError> {

@@ -1,9 +1,11 @@
 //! The acquirer of a rehearsal: a bank of our own that issues QRIS codes when it is asked, at doors on this machine, gives payments
 //! back and sends money to accounts at banks. It keeps all of it in memory, so it ends with the server.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use demobank::{Bank, BankKey, BankServices, Clock, Contract, Doors, Habits, Merchant, NewAccount, NotifyDoor, Style};
+use demobank::{
+    Bank, BankKey, BankServices, Clock, Contract, Doors, Habits, Knobs, Merchant, NewAccount, NotifyDoor, Style,
+};
 use domain::{
     bank_account::{CredentialKind, Stage},
     id::{BankAccountId, ProjectId},
@@ -21,15 +23,17 @@ const BASE_URL: &str = "base_url";
 /// own, so money that comes twice is told apart.
 const SETTINGS: [(&str, &str); 3] = [("merchant_id", "REHEARSAL"), ("channel_id", "12345"), ("receipt", "rrn")];
 
-/// By which the merchant gives money back: to the code that was paid, or from its account there to a customer's.
-const PAYING: [(&str, &str); 9] = [
-    ("transfer", "intrabank,bi_fast,online"),
+/// By which the merchant gives money back: to the code that was paid, or from its account there to a customer's. What is more than
+/// Rp25 million goes to other banks through the clearing, whose end the acquirer tells.
+const PAYING: [(&str, &str); 10] = [
+    ("transfer", "intrabank,bi_fast:1..25000000,online:10000..25000000,skn"),
     ("source_account", SOURCE_ACCOUNT),
     ("own_bank", Habits::MIDTRANS.transfer.home),
     ("path.account_internal", "/v1.0/account-inquiry-internal"),
     ("path.account_external", "/v1.0/account-inquiry-external"),
     ("path.transfer_intrabank", "/v1.0/transfer-intrabank"),
     ("path.transfer_interbank", "/v1.0/transfer-interbank"),
+    ("path.transfer_skn", "/v1.0/transfer-skn"),
     ("path.transfer_status", "/v1.0/transfer/status"),
     ("path.statement", "/v1.0/bank-statement"),
 ];
@@ -37,6 +41,9 @@ const PAYING: [(&str, &str); 9] = [
 /// The merchant's account there, which transfers are sent from, and what it has at the start.
 const SOURCE_ACCOUNT: &str = "7000123456";
 const SOURCE_BALANCE: i64 = 100_000_000;
+
+/// How often the acquirer tells what became of transfers.
+const TELLS_EVERY: Duration = Duration::from_secs(1);
 
 pub(super) struct Acquirer {
     pub(super) asked: Arc<BankServices>,
@@ -105,10 +112,17 @@ impl Acquirer {
         Ok(Acquirer { asked, account, client_id, contract, _doors: doors })
     }
 
-    /// Tells it where it may tell us of money.
+    /// Tells it where it may tell us of money, and of transfers, which it does from now on.
     pub(super) fn notify_at(&self, bank: &Arc<Bank>, inbound_url: String, signed_prefix: String) {
         let contract = Contract { inbound_url, signed_prefix: Some(signed_prefix), ..self.contract.clone() };
         self.asked.notify_at(&self.client_id, Some(NotifyDoor { bank: Arc::clone(bank), contract }));
+        let asked = Arc::clone(&self.asked);
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(TELLS_EVERY).await;
+                asked.tell_transfers(Knobs::default()).await;
+            }
+        });
     }
 }
 

@@ -23,7 +23,7 @@ pub enum NoticeWrite {
 pub struct NoticeTarget {
     pub project_id: ProjectId,
     pub language: Language,
-    /// Whether receipts of customers who left a way to reach them go there too.
+    /// Whether receipts of customers who left a way to reach them go there too, of payments and of refunds.
     pub sends_receipts: bool,
     pub summary: Option<SummaryPeriod>,
 }
@@ -32,7 +32,7 @@ impl NoticeTarget {
     /// Whether the project wants letters of this kind as notices. What is amiss always goes there.
     pub const fn wants(self, kind: LetterKind) -> bool {
         match kind {
-            LetterKind::Receipt => self.sends_receipts,
+            LetterKind::Receipt | LetterKind::RefundMade => self.sends_receipts,
             LetterKind::Summary => self.summary.is_some(),
             kind => kind.may_be_notice(),
         }

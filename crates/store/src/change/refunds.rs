@@ -4,6 +4,7 @@ use domain::{
     id::{PaymentId, ProjectId, RefundId},
     refund::{
         Refund, RefundState, SumsMove,
+        doubt::StatementReading,
         transfer::{AttemptState, TransferAttempt},
     },
     refund_settings::Party,
@@ -38,6 +39,13 @@ pub enum RefundWrite {
         version: i64,
         moved: SumsMove,
     },
+    /// The same for a refund that was found done after people had ended it as failed, whose money may have been given back once more
+    /// meanwhile: the sum may exceed what was received.
+    SumsFoundDone {
+        payment_id: PaymentId,
+        version: i64,
+        moved: SumsMove,
+    },
     /// Guarded: the project has as much available. Of two refunds that need it at the same time, one comes after the other.
     Covered {
         project_id: ProjectId,
@@ -63,11 +71,23 @@ pub enum RefundWrite {
         refund_version: i64,
         from: RefundState,
     },
+    /// Guarded: no other refund of the payment is on its way by the code that was paid. Of two that are sent at the same time, one comes after the
+    /// other. It stands before [`RefundWrite::AttemptSent`].
+    AloneOfPayment {
+        payment_id: PaymentId,
+        refund_id: RefundId,
+    },
     /// Stores what is known of an attempt. Guarded: it is still in the state that was read, and was asked about as often.
     AttemptNoted {
         attempt: TransferAttempt,
         from: AttemptState,
         asked: i64,
+    },
+    /// Keeps what the statement of the account says about an attempt, unless a later reading is kept.
+    StatementRead {
+        refund_id: RefundId,
+        number: i64,
+        reading: StatementReading,
     },
     /// Puts refunds into a batch of transfers. Guarded: no batch has the number, each refund has its version and is ready, and
     /// nothing of it was sent.

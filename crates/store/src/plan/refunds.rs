@@ -3,10 +3,11 @@
 use std::sync::LazyLock;
 
 use domain::{
-    id::{ProjectId, RefundId},
+    id::{PaymentId, ProjectId, RefundId},
     money::Rupiah,
     refund::{
-        CLAIM_TRIES_MOST, PendingReason, Refund, RefundState,
+        CLAIM_TRIES_MOST, PendingReason, Refund, RefundState, SumsMove,
+        doubt::StatementReading,
         transfer::{AttemptState, TransferAttempt},
     },
     refund_settings::Party,
@@ -27,7 +28,8 @@ const FIXED: &str = "id, project_id, payment_id, receipt_id, amount, from_pendin
 /// The columns that do.
 const CHANGING: &str = "status, pending_reason, road, destination_bank, destination_digits, destination_holder, \
     destination_checked, destination_by, claim_expires_at, claim_tries, approved_by, failing_by, bank_reference, failure_reason, batch, \
-    simulated_at, updated_at, succeeded_at, fee_returned";
+    simulated_at, updated_at, succeeded_at, fee_returned, failing_at, failing_attempt, found_done_at, found_from_pending, \
+    found_from_unapplied, found_failure";
 
 static CREATED: LazyLock<String> =
     LazyLock::new(|| insert("refunds", &[FIXED, CHANGING, "destination_number, claim_hash, claim_token, version"]));
@@ -58,21 +60,22 @@ const COVERED: &str = "UPDATE refund_turns SET turns = turns + 1 WHERE project_i
     COALESCE((SELECT c.posting_id FROM balance_checkpoints c WHERE c.project_id = $1 \
     AND c.account = 'available' ORDER BY c.at DESC, c.posting_id DESC LIMIT 1), '')))";
 
+const SUMS: &str = "UPDATE payments SET refunded = refunded + $1, refunding = refunding + $2, version = version + 1 \
+    WHERE id = $3 AND version = $4 AND state = 'paid'";
+const BOUNDED_SUMS: &str = "UPDATE payments SET refunded = refunded + $1, refunding = refunding + $2, \
+    version = version + 1 WHERE id = $3 AND version = $4 AND state = 'paid' AND refunded + refunding + $1 + $2 <= amount + \
+    COALESCE((SELECT MAX(r.difference) FROM receipts r WHERE r.decided_payment_id = payments.id), 0)";
+
 pub(super) fn plan(statements: &mut Vec<Statement>, write: RefundWrite) {
     match write {
         RefundWrite::Created { refund, sealed_number, claim } => created(statements, *refund, sealed_number, claim),
         RefundWrite::Changed { refund, from, sealed_number, claim } => {
             changed(statements, *refund, from, sealed_number, claim);
         }
-        RefundWrite::Sums { payment_id, version, moved } => statements.push(
-            Statement::new(
-                "UPDATE payments SET refunded = refunded + $1, refunding = refunding + $2, version = version + 1 \
-                 WHERE id = $3 AND version = $4 AND state = 'paid' AND refunded + refunding + $1 + $2 <= amount + \
-                 COALESCE((SELECT MAX(r.difference) FROM receipts r WHERE r.decided_payment_id = payments.id), 0)",
-                [moved.succeeded.into(), moved.unfinished.into(), Value::stored(payment_id), version.into()],
-            )
-            .guarded(Guard::PaymentVersion),
-        ),
+        RefundWrite::Sums { payment_id, version, moved } => statements.push(sums(payment_id, version, moved, true)),
+        RefundWrite::SumsFoundDone { payment_id, version, moved } => {
+            statements.push(sums(payment_id, version, moved, false));
+        }
         RefundWrite::Covered { project_id, needed } => {
             statements.push(turn(project_id));
             statements.push(
@@ -94,11 +97,26 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: RefundWrite) {
         RefundWrite::AttemptSent { attempt, project_id, refund_version, from } => {
             attempt_sent(statements, attempt, project_id, refund_version, from);
         }
+        RefundWrite::AloneOfPayment { payment_id, refund_id } => alone_of_payment(statements, payment_id, refund_id),
         RefundWrite::AttemptNoted { attempt, from, asked } => statements.push(attempt_noted(attempt, from, asked)),
+        RefundWrite::StatementRead { refund_id, number, reading } => {
+            statements.push(statement_read(refund_id, number, reading));
+        }
         RefundWrite::Batch { project_id, number, made_by, at, refunds } => {
             batch(statements, (project_id, number), made_by, at, refunds);
         }
     }
+}
+
+/// `is_bounded`: whether the refunds may not exceed the money that was received. Only what adds to them can; their sum may do so
+/// already, by one that was found done.
+fn sums(payment_id: PaymentId, version: i64, moved: SumsMove, is_bounded: bool) -> Statement {
+    let adds = is_bounded && moved.succeeded + moved.unfinished > Rupiah::ZERO;
+    Statement::new(
+        if adds { BOUNDED_SUMS } else { SUMS },
+        [moved.succeeded.into(), moved.unfinished.into(), Value::stored(payment_id), version.into()],
+    )
+    .guarded(Guard::PaymentVersion)
 }
 
 fn created(
@@ -147,7 +165,10 @@ fn changed(
 }
 
 /// The values of [`CHANGING`].
-fn changing(refund: Refund) -> [Value; 19] {
+fn changing(refund: Refund) -> [Value; 25] {
+    let (split, doubt) = (refund.split, refund.doubt);
+    let is_found = refund.found.is_some();
+    let (found_at, found_failure) = refund.found.map(|found| (found.at, found.failure)).unzip();
     let destination = refund.destination;
     let is_checked = destination.as_ref().is_some_and(|destination| destination.is_checked);
     let bank = destination.as_ref().map(|destination| destination.bank.code);
@@ -164,7 +185,7 @@ fn changing(refund: Refund) -> [Value; 19] {
         refund.claim.map(|claim| claim.expires_at).into(),
         refund.claim.map_or(0, |claim| claim.tries).into(),
         refund.approved_by.map(|by| by.to_string()).into(),
-        refund.failing_by.map(|by| by.to_string()).into(),
+        doubt.map(|doubt| doubt.by.to_string()).into(),
         refund.bank_reference.into(),
         refund.failure_reason.into(),
         refund.batch.into(),
@@ -172,6 +193,12 @@ fn changing(refund: Refund) -> [Value; 19] {
         refund.updated_at.into(),
         refund.state.succeeded_at().into(),
         refund.fee_returned.into(),
+        doubt.map(|doubt| doubt.at).into(),
+        doubt.map(|doubt| doubt.attempt).into(),
+        found_at.into(),
+        is_found.then_some(split.pending).into(),
+        is_found.then_some(split.unapplied).into(),
+        found_failure.into(),
     ]
 }
 
@@ -222,6 +249,21 @@ fn reference_free(project_id: ProjectId, refund_id: RefundId, reference: String)
         [Value::stored(project_id), reference.into(), Value::stored(refund_id)],
     )
     .guarded(Guard::RefundReference)
+}
+
+/// The first statement makes others of the payment wait, so that the second sees what they have sent.
+fn alone_of_payment(statements: &mut Vec<Statement>, payment_id: PaymentId, refund_id: RefundId) {
+    let payment = Value::stored(payment_id);
+    statements.push(Statement::new("UPDATE payments SET version = version WHERE id = $1", [payment.clone()]));
+    statements.push(
+        Statement::new(
+            "UPDATE payments SET version = version WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM refunds f \
+             JOIN refund_attempts a ON a.refund_id = f.id WHERE f.payment_id = $1 AND f.id <> $2 AND f.road = 'qris' \
+             AND f.status = 'pending' AND a.state IN ('sent', 'unknown'))",
+            [payment, Value::stored(refund_id)],
+        )
+        .guarded(Guard::RefundAlone),
+    );
 }
 
 fn attempt_sent(
@@ -301,6 +343,14 @@ fn attempt_noted(attempt: TransferAttempt, from: AttemptState, asked: i64) -> St
         ],
     )
     .guarded(Guard::TransferAttempt)
+}
+
+fn statement_read(refund_id: RefundId, number: i64, reading: StatementReading) -> Statement {
+    Statement::new(
+        "UPDATE refund_attempts SET statement_at = $1, statement_found = $2 WHERE refund_id = $3 AND number = $4 \
+         AND (statement_at IS NULL OR statement_at < $1)",
+        [reading.at.into(), reading.found.word().into(), Value::stored(refund_id), number.into()],
+    )
 }
 
 fn batch(

@@ -158,7 +158,7 @@ impl Store {
         // Held money that was accepted may be more or less than the amount; what is left of it after the fee is pending.
         let sql = "SELECT p.project_id, p.id, p.amount - p.fee + COALESCE((SELECT MAX(r.difference) FROM receipts r \
                    WHERE r.decided_payment_id = p.id), 0) - CASE WHEN p.refunded + p.refunding = 0 THEN 0 ELSE \
-                   COALESCE((SELECT CAST(SUM(f.from_pending) AS BIGINT) FROM refunds f WHERE f.payment_id = p.id \
+                   COALESCE((SELECT CAST(SUM(COALESCE(f.found_from_pending, f.from_pending)) AS BIGINT) FROM refunds f WHERE f.payment_id = p.id \
                    AND f.status IN ('requires_action', 'pending', 'succeeded')), 0) END, p.version FROM payments p WHERE p.settles_at <= $1 \
                    ORDER BY p.settles_at LIMIT $2";
         self.due(Query::new(sql, [now.into(), most.into()]), due).await

@@ -5,6 +5,7 @@ use domain::{
     id::{BankAccountId, RefundId},
     refund::{
         Refund, RefundRoad,
+        doubt::{StatementFinding, StatementReading},
         transfer::{AttemptState, TransferAttempt},
     },
     time::Timestamp,
@@ -18,7 +19,7 @@ use crate::{
 };
 
 const ATTEMPT: &str = "a.refund_id, a.number, a.account_id, a.reference, a.rail, a.state, a.bank_reference, a.answer, \
-    a.sent_at, a.updated_at, a.ask_at, a.asked, a.external_id";
+    a.sent_at, a.updated_at, a.ask_at, a.asked, a.external_id, a.statement_at, a.statement_found";
 
 /// A refund that may be sent, and the number that its next attempt has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,5 +99,10 @@ fn attempt(columns: &mut Columns<'_>) -> Result<TransferAttempt, StoreError> {
         ask_at: columns.optional_timestamp()?,
         asked: columns.integer()?,
         external_id: columns.text()?,
+        statement: {
+            let (at, found) = (columns.optional_timestamp()?, columns.optional_text()?);
+            let found = found.as_deref().and_then(StatementFinding::parse);
+            at.zip(found).map(|(at, found)| StatementReading { at, found })
+        },
     })
 }

@@ -2,10 +2,13 @@
 
 use domain::{
     destination::{Destination, TransferBank},
-    id::{PaymentId, ProjectId, ReceiptId, RefundId},
+    id::{PaymentId, ProjectId, ReceiptId, RefundId, first_id_at, kind},
     money::Rupiah,
     payment::State,
-    refund::{Claim, PendingReason, Refund, RefundOf, RefundRoad, RefundState, RefundStatus, Refundable, Split},
+    refund::{
+        Claim, PendingReason, Refund, RefundOf, RefundRoad, RefundState, RefundStatus, Refundable, Split, doubt::Doubt,
+        found::FoundDone,
+    },
     refund_settings::Party,
     time::Timestamp,
     user::TokenHash,
@@ -20,14 +23,25 @@ use crate::{
 
 macro_rules! columns {
     () => {
-        "f.id, f.project_id, f.payment_id, f.receipt_id, f.amount, f.from_pending, f.from_available, f.from_fee, \
-         f.from_unapplied, f.fee_returned, f.status, f.pending_reason, f.succeeded_at, f.road, f.reason, f.destination_bank, \
+        "f.id, f.project_id, f.payment_id, f.receipt_id, f.amount, COALESCE(f.found_from_pending, f.from_pending), \
+         CASE WHEN f.found_done_at IS NULL THEN f.from_available ELSE f.amount - f.found_from_pending - f.found_from_unapplied END, \
+         CASE WHEN f.found_done_at IS NULL THEN f.from_fee ELSE 0 END, COALESCE(f.found_from_unapplied, f.from_unapplied), \
+         f.fee_returned, f.status, f.pending_reason, f.succeeded_at, f.road, f.reason, f.destination_bank, \
          f.destination_digits, f.destination_holder, f.destination_checked, f.destination_by, f.claim_expires_at, \
-         f.claim_tries, f.made_by, f.approved_by, f.failing_by, f.bank_reference, f.failure_reason, f.metadata, f.batch, f.simulated_at, \
-         f.created_at, f.updated_at, f.version"
+         f.claim_tries, f.made_by, f.approved_by, f.failing_by, f.failing_at, f.failing_attempt, f.bank_reference, \
+         f.failure_reason, f.found_done_at, f.found_failure, f.metadata, f.batch, \
+         f.simulated_at, f.created_at, f.updated_at, f.version"
     };
 }
 pub(super) use columns;
+
+/// Whether a pending refund waits for a second person.
+macro_rules! for_a_second {
+    () => {
+        "(f.pending_reason = 'awaiting_approval' OR f.failing_attempt = (SELECT a.number FROM refund_attempts a \
+         WHERE a.refund_id = f.id AND a.state = 'unknown'))"
+    };
+}
 
 const BY_ID: &str = concat!("SELECT ", columns!(), " FROM refunds f WHERE f.id = $1");
 const BY_CLAIM: &str = concat!("SELECT ", columns!(), " FROM refunds f WHERE f.claim_hash = $1");
@@ -113,25 +127,13 @@ impl Store {
         filter: RefundFilter,
         window: Window,
     ) -> Result<Listed<Refund>, StoreError> {
-        let conditions = refund_conditions(project_id, filter);
         let total = match filter.is_kept() {
             true => {
                 self.refund_standings(project_id).await?.iter().filter(|of| of.fits(filter)).map(|of| of.refunds).sum()
             }
-            false => {
-                let count = format!("SELECT COUNT(*) FROM refunds f {}", conditions.sql);
-                let query = Query::new(count, conditions.parameters.clone());
-                self.many(query, |columns| columns.integer()).await?.into_iter().sum()
-            }
+            false => self.many(count(project_id, filter), |columns| columns.integer()).await?.into_iter().sum(),
         };
-        let Conditions { sql, mut parameters } = conditions;
-        let (limit, offset) = (parameters.len() + 1, parameters.len() + 2);
-        let page = format!(
-            concat!("SELECT ", columns!(), " FROM refunds f {} ORDER BY f.id DESC LIMIT ${} OFFSET ${}"),
-            sql, limit, offset
-        );
-        parameters.extend([window.limit.into(), window.offset.into()]);
-        Ok(Listed { items: self.many(Query::new(page, parameters), refund).await?, total })
+        Ok(Listed { items: self.many(page(project_id, filter, window), refund).await?, total })
     }
 
     /// The next refunds made before `cursor`, newest first.
@@ -210,8 +212,10 @@ impl Store {
         let sql = "SELECT p.project_id, p.method, p.version, p.state, p.paid_at, p.ended_at, p.amount + COALESCE(\
                    (SELECT MAX(r.difference) FROM receipts r WHERE r.decided_payment_id = p.id), 0), p.fee, \
                    CAST(CASE WHEN p.settles_at IS NULL THEN 0 ELSE 1 END AS BIGINT), \
-                   CAST(COALESCE(SUM(f.amount), 0) AS BIGINT), CAST(COALESCE(SUM(f.from_pending), 0) AS BIGINT), \
-                   CAST(COALESCE(SUM(f.from_available), 0) AS BIGINT), CAST(COALESCE(SUM(f.from_fee), 0) AS BIGINT), \
+                   CAST(COALESCE(SUM(f.amount), 0) AS BIGINT), \
+                   CAST(COALESCE(SUM(COALESCE(f.found_from_pending, f.from_pending)), 0) AS BIGINT), \
+                   CAST(COALESCE(SUM(f.amount - COALESCE(f.found_from_pending, f.from_pending)), 0) AS BIGINT), \
+                   CAST(COALESCE(SUM(CASE WHEN f.found_done_at IS NULL THEN f.from_fee END), 0) AS BIGINT), \
                    CAST(COALESCE(SUM(CASE f.status WHEN 'succeeded' THEN f.amount END), 0) AS BIGINT), \
                    CAST(COALESCE(SUM(f.fee_returned), 0) AS BIGINT) \
                    FROM payments p LEFT JOIN refunds f ON f.payment_id = p.id AND f.receipt_id IS NULL \
@@ -221,16 +225,17 @@ impl Store {
         self.one(Query::new(sql, [Value::stored(payment_id)]), refundable).await
     }
 
-    /// Refunds of all projects that wait for an approval, longest waiting first.
-    pub async fn refunds_to_approve(&self, window: Window) -> Result<Listed<Refund>, StoreError> {
-        let count =
-            "SELECT COUNT(*) FROM refunds f WHERE f.status = 'pending' AND f.pending_reason = 'awaiting_approval'";
+    /// Refunds of all projects that wait for a second person, longest waiting first: for an approval, or for somebody who also says
+    /// that an uncertain one was not made.
+    pub async fn refunds_for_a_second(&self, window: Window) -> Result<Listed<Refund>, StoreError> {
+        let count = concat!("SELECT COUNT(*) FROM refunds f WHERE f.status = 'pending' AND ", for_a_second!());
         let total = self.many(Query::new(count, []), |columns| columns.integer()).await?.into_iter().sum();
         let sql = concat!(
             "SELECT ",
             columns!(),
-            " FROM refunds f WHERE f.status = 'pending' AND f.pending_reason = 'awaiting_approval' \
-             ORDER BY f.id LIMIT $1 OFFSET $2"
+            " FROM refunds f WHERE f.status = 'pending' AND ",
+            for_a_second!(),
+            " ORDER BY f.id LIMIT $1 OFFSET $2"
         );
         let items = self.many(Query::new(sql, [window.limit.into(), window.offset.into()]), refund).await?;
         Ok(Listed { items, total })
@@ -292,6 +297,23 @@ impl RefundStanding {
     }
 }
 
+/// The statement for one page of a project's refunds.
+pub(crate) fn page(project_id: ProjectId, filter: RefundFilter, window: Window) -> Query {
+    let mut conditions = refund_conditions(project_id, filter);
+    let (limit, offset) = (conditions.place(window.limit), conditions.place(window.offset));
+    let sql = format!(
+        concat!("SELECT ", columns!(), " FROM refunds f {} ORDER BY f.id DESC LIMIT {} OFFSET {}"),
+        conditions.sql, limit, offset
+    );
+    Query::new(sql, conditions.parameters)
+}
+
+/// The statement that counts them.
+pub(crate) fn count(project_id: ProjectId, filter: RefundFilter) -> Query {
+    let Conditions { sql, parameters } = refund_conditions(project_id, filter);
+    Query::new(format!("SELECT COUNT(*) FROM refunds f {sql}"), parameters)
+}
+
 fn refund_conditions(project_id: ProjectId, filter: RefundFilter) -> Conditions {
     let RefundFilter { payment, receipt, status, pending_reason, batch, to_transfer, created } = filter;
     let mut conditions = Conditions::new();
@@ -319,8 +341,9 @@ fn refund_conditions(project_id: ProjectId, filter: RefundFilter) -> Conditions 
         );
     }
     if let Some((from, until)) = created {
-        conditions.and("f.created_at >= ?", from);
-        conditions.and("f.created_at < ?", until);
+        // Ids contain `created_at`, so an index finds them in their order.
+        conditions.and("f.id >= ?", Value::stored(first_id_at::<kind::Refund>(from)));
+        conditions.and("f.id < ?", Value::stored(first_id_at::<kind::Refund>(until)));
     }
     conditions
 }
@@ -355,9 +378,18 @@ pub(super) fn refund(columns: &mut Columns<'_>) -> Result<Refund, StoreError> {
         },
         made_by: columns.word(Party::parse)?,
         approved_by: columns.optional_text()?.as_deref().and_then(Party::parse),
-        failing_by: columns.optional_text()?.as_deref().and_then(Party::parse),
+        doubt: {
+            let by = columns.optional_text()?.as_deref().and_then(Party::parse);
+            let (at, attempt) = (columns.optional_timestamp()?, columns.optional_integer()?);
+            // A node of an earlier version does not say what it is about.
+            by.zip(at).zip(attempt).map(|((by, at), attempt)| Doubt { by, at, attempt })
+        },
         bank_reference: columns.optional_text()?,
         failure_reason: columns.optional_text()?,
+        found: {
+            let (at, failure) = (columns.optional_timestamp()?, columns.optional_text()?);
+            at.zip(failure).map(|(at, failure)| FoundDone { at, failure })
+        },
         metadata: columns.metadata()?,
         batch: columns.optional_integer()?,
         simulated_at: columns.optional_timestamp()?,

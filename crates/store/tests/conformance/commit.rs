@@ -49,7 +49,7 @@ on_every_database![
     a_change_of_nothing_is_kept,
 ];
 
-const EVERY_GUARD: [Guard; 56] = [
+const EVERY_GUARD: [Guard; 57] = [
     Guard::IdempotencyKey,
     Guard::AccountNumber,
     Guard::PaymentVersion,
@@ -104,6 +104,7 @@ const EVERY_GUARD: [Guard; 56] = [
     Guard::RefundReference,
     Guard::ClaimOpen,
     Guard::TransferAttempt,
+    Guard::RefundAlone,
     Guard::RefundBatch,
     Guard::ReceiptReturning,
 ];

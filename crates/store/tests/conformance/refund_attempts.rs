@@ -14,17 +14,18 @@ use domain::{
     time::Timestamp,
 };
 use futures_util::future::join_all;
-use store::{Guard, ProjectWrite, RefundFilter, RefundWrite, Store};
+use store::{Change, Guard, ProjectWrite, RefundFilter, RefundWrite, Store};
 
 use crate::{
     bank_samples::kept_account,
     database::{Database, Outcome, commit, keep, on_every_database},
-    refund_samples::{cancelled, on_its_way, paid, step, succeeded},
+    refund_samples::{PROCESSING, begun, cancelled, on_its_way, paid, step, succeeded},
     samples::{self, EVERYTHING, after},
 };
 
 on_every_database![
     an_attempt_is_sent_once_however_many_try_at_once,
+    at_banks_that_take_one_refund_of_a_payment_at_a_time_one_is_sent,
     the_next_attempt_needs_the_final_refusal_of_the_one_before,
     what_is_known_of_an_attempt_is_stored_over_what_was_read,
     a_refund_that_was_sent_is_not_ready_until_it_is_refused,
@@ -48,6 +49,7 @@ pub(crate) fn attempt(account: &BankAccount, refund: &Refund, number: i64) -> Tr
         updated_at: after(200),
         ask_at: Some(after(260)),
         asked: 0,
+        statement: None,
     }
 }
 
@@ -92,6 +94,37 @@ async fn an_attempt_is_sent_once_however_many_try_at_once(database: Database) {
     let count = |wanted| outcomes.iter().filter(|outcome| **outcome == wanted).count();
     assert_eq!((count(Outcome::Kept), count(Outcome::Conflict(Guard::RefundVersion))), (1, 7));
     assert_eq!(store.refund_attempts(refund.id).await.unwrap().len(), 1);
+    assert_eq!(store.breaches().await.unwrap(), []);
+}
+
+/// Of two refunds of one payment that two nodes send at the same time, one goes first, whichever was made first.
+async fn at_banks_that_take_one_refund_of_a_payment_at_a_time_one_is_sent(database: Database) {
+    let store = database.open().await;
+    let (account, project) = (kept_account(&store).await, production(&store).await);
+    for round in 0..8 {
+        let payment = paid(&store, &project).await;
+        let mut refunds = Vec::new();
+        for _ in 0..2 {
+            refunds.push(begun(&store, &project, payment.id, 100, PROCESSING).await);
+        }
+        let sending = refunds.iter().map(|refund| {
+            let alone = RefundWrite::AloneOfPayment { payment_id: payment.id, refund_id: refund.id };
+            commit(&store, Change::from(alone).with(sent(attempt(&account, refund, 1), refund)))
+        });
+        let outcomes = join_all(sending).await;
+        let count = |wanted| outcomes.iter().filter(|outcome| **outcome == wanted).count();
+        assert_eq!(
+            (count(Outcome::Kept), count(Outcome::Conflict(Guard::RefundAlone))),
+            (1, 1),
+            "{round} {outcomes:?}"
+        );
+        let first = outcomes.iter().position(|outcome| *outcome == Outcome::Kept).unwrap();
+        let known = store.refund_attempts(refunds[first].id).await.unwrap().remove(0);
+        keep(&store, noted(&known, AttemptState::Refused)).await;
+        let other = kept(&store, &refunds[1 - first]).await;
+        let alone = RefundWrite::AloneOfPayment { payment_id: payment.id, refund_id: other.id };
+        keep(&store, Change::from(alone).with(sent(attempt(&account, &other, 1), &other))).await;
+    }
     assert_eq!(store.breaches().await.unwrap(), []);
 }
 

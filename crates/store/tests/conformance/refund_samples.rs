@@ -1,6 +1,7 @@
 //! Refunds as the engine commits them.
 
 use domain::{
+    bank_difference::{Difference, DifferenceKey, DifferenceKind},
     destination::{Destination, TransferBank},
     event::{Event, News},
     id::{PaymentId, mint},
@@ -12,12 +13,14 @@ use domain::{
     refund::{
         Claim, Judged, NoRoom, PendingReason, Refund, RefundOf, RefundRoad, RefundState, RefundStep, RefundStuck,
         Split, SumsMove,
+        found::FoundSource,
+        transfer::{AttemptState, TransferAttempt},
     },
     refund_settings::Party,
     time::Timestamp,
     user::TokenHash,
 };
-use store::{Change, LedgerWrite, RefundWrite, SealedClaim, Store, WebhookWrite};
+use store::{Change, LedgerWrite, OpeningWrite, RefundWrite, SealedClaim, Store, WebhookWrite};
 
 use crate::{
     database::keep,
@@ -64,7 +67,8 @@ pub(crate) fn draft(project: &Project, of: RefundOf, amount: Rupiah, split: Spli
         claim: is_waiting.then(|| Claim::opened(NOW)),
         made_by: Party::CommandLine,
         approved_by: None,
-        failing_by: None,
+        doubt: None,
+        found: None,
         bank_reference: None,
         failure_reason: None,
         metadata: None,
@@ -152,8 +156,15 @@ pub(crate) async fn step(
     let is_unsettled = basis.is_some_and(|basis| basis.refundable.is_unsettled);
     let RefundStep { refund, posting, sums, news } = go(before.clone(), is_unsettled).unwrap();
     let payment = before.of.payment().zip(basis).filter(|_| sums != SumsMove::default());
-    let sums = payment.map(|(payment_id, basis)| RefundWrite::Sums { payment_id, version: basis.version, moved: sums });
+    let sums = payment.map(|(payment_id, basis)| {
+        let (version, moved) = (basis.version, sums);
+        match refund.found == before.found {
+            true => RefundWrite::Sums { payment_id, version, moved },
+            false => RefundWrite::SumsFoundDone { payment_id, version, moved },
+        }
+    });
     let gave_up = matches!(refund.state, RefundState::Failed | RefundState::Cancelled | RefundState::Returned { .. });
+    let gave_up = gave_up && refund.split.unapplied > Rupiah::ZERO;
     let held_again = refund.of.receipt().filter(|_| gave_up).map(|receipt_id| LedgerWrite::ReceiptHeldAgain {
         receipt_id,
         project_id: refund.project_id,
@@ -179,6 +190,66 @@ pub(crate) async fn succeeded(store: &Store, refund: &Refund) {
 pub(crate) async fn failed(store: &Store, refund: &Refund) {
     keep(store, step(store, refund, |refund, unsettled| refund.fail("no".to_owned(), unsettled, after(200))).await)
         .await;
+}
+
+/// What makes a refund succeed that had been ended as failed, with the difference that tells of it.
+pub(crate) async fn finding_done(store: &Store, refund: &Refund, attempt: &TransferAttempt) -> Change {
+    let payment = match refund.of.payment() {
+        Some(payment) => store.refundable(payment).await.unwrap(),
+        None => None,
+    };
+    let held = match refund.of.receipt() {
+        Some(receipt) => {
+            store.unapplied_receipt(refund.project_id, receipt).await.unwrap().filter(|held| held.decided.is_none())
+        }
+        None => None,
+    };
+    let source = match (&payment, &held) {
+        (Some(payment), _) => FoundSource::Payment(&payment.refundable),
+        (None, Some(_)) => FoundSource::HeldMoney,
+        (None, None) => FoundSource::Available,
+    };
+    let reference = Some(format!("bank {}", refund.id));
+    let change = step(store, refund, |refund, _| refund.found_done(source, reference, after(400))).await;
+    let difference = Difference {
+        key: DifferenceKey {
+            account_id: attempt.account_id,
+            subject: attempt.reference.clone(),
+            kind: DifferenceKind::Refunded,
+        },
+        day: 1,
+        payment_id: Some(refund.of.about()),
+        ours: Some(Rupiah::ZERO),
+        theirs: Some(refund.amount),
+        found_at: after(400),
+        settled: None,
+    };
+    let returned = held.map(|held| {
+        let decided = Decided {
+            decision: Decision::Returned,
+            at: after(400),
+            note: "Ternyata dikirim".to_owned(),
+            by: None,
+            refund: Some(refund.id),
+        };
+        LedgerWrite::ReceiptDecided { key: held.receipt.key, project_id: held.project_id, decided }
+    });
+    change.with(OpeningWrite::DifferenceFound(difference)).with_all(returned)
+}
+
+/// A refund that was sent, that no bank has said the end of, and that people have ended as failed.
+pub(crate) async fn given_up(store: &Store, refund: &Refund, attempt: &TransferAttempt) -> Refund {
+    let sent = RefundWrite::AttemptSent {
+        attempt: attempt.clone(),
+        project_id: refund.project_id,
+        refund_version: refund.version,
+        from: refund.state,
+    };
+    keep(store, sent).await;
+    let unknown = TransferAttempt { state: AttemptState::Unknown, asked: 1, ..attempt.clone() };
+    keep(store, RefundWrite::AttemptNoted { attempt: unknown, from: AttemptState::Sent, asked: 0 }).await;
+    failed(store, refund).await;
+    store.refund(refund.id).await.unwrap().unwrap()
 }
 
 pub(crate) async fn cancelled(store: &Store, refund: &Refund) {

@@ -6,7 +6,7 @@ use domain::{
     money::Rupiah,
     project::Project,
     receipt::{ReceiptState, Unapplied, UnappliedReceipt},
-    refund::{Claim, PendingReason, Refund, RefundState, RefundStatus},
+    refund::{Claim, PendingReason, Refund, RefundState, RefundStatus, doubt::Doubt},
     refund_settings::Party,
     time::Timestamp,
 };
@@ -52,7 +52,7 @@ async fn a_refund_is_read_as_it_was_written(database: Database) {
         claim: Some(Claim { expires_at: after(9), tries: 0 }),
         made_by: Party::Key(domain::id::mint(NOW, [3; 10])),
         approved_by: Some(Party::User(domain::id::mint(NOW, [4; 10]))),
-        failing_by: Some(Party::CommandLine),
+        doubt: Some(Doubt { by: Party::CommandLine, at: after(8), attempt: 2 }),
         bank_reference: Some("FT 7".to_owned()),
         failure_reason: Some("tutup".to_owned()),
         metadata: Some(metadata),
@@ -189,7 +189,7 @@ async fn refunds_are_listed_by_payment_status_and_time(database: Database) {
     let page = store.refunds(project.id, filter, Window { offset: 1, limit: 2 }).await.unwrap();
     assert_eq!(page.items.iter().map(|refund| refund.id).collect::<Vec<_>>(), [third.id, second.id]);
     let waiting = store.refund(second.id).await.unwrap().unwrap();
-    assert_eq!(store.refunds_to_approve(EVERYTHING).await.unwrap().items, [waiting]);
+    assert_eq!(store.refunds_for_a_second(EVERYTHING).await.unwrap().items, [waiting]);
     let of_payment = store.refunds_of_payment(one.id).await.unwrap();
     assert_eq!(of_payment.iter().map(|refund| refund.id).collect::<Vec<_>>(), [first.id, second.id]);
 }

@@ -19,6 +19,7 @@ use domain::{
     idempotency::{Endpoint, Idempotency},
     key_networks::KeyNetworks,
     key_rights::KeyRights,
+    language::Language,
     ledger::Posting,
     link::{CustomerFields, Link, LinkClaim},
     method::Method,
@@ -240,6 +241,7 @@ pub(crate) fn checkout() -> Checkout {
             browser: Some("Chrome".to_owned()),
             user_agent: Some("Mozilla/5.0".to_owned()),
         },
+        language: Some(Language::English),
     }
 }
 

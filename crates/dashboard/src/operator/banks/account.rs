@@ -175,6 +175,8 @@ fn handed(page: &OperatorPage, file: &BankAccountFile) -> Vec<Handed> {
             BankDoor::Payment => ("door-payment", fl!(words, "bank-door-payment")),
             BankDoor::VaNotice => ("door-va-notice", fl!(words, "bank-door-va-notice")),
             BankDoor::QrNotice | BankDoor::DebitNotice => ("door-qr-notice", fl!(words, "bank-door-qr-notice")),
+            BankDoor::SknNotice => ("door-skn-notice", fl!(words, "bank-door-skn-notice")),
+            BankDoor::RtgsNotice => ("door-rtgs-notice", fl!(words, "bank-door-rtgs-notice")),
         };
         let value = format!("{}/snap/{}{}", page.app.settings.base_url, file.account.id, door.path());
         Handed { id, label, value }

@@ -79,6 +79,10 @@ fn within_sentence(name: &str) -> String {
 /// A service by its name and its number in SNAP.
 pub(crate) fn service(words: Words, number: i64) -> String {
     match number {
+        11 => fl!(words, "bank-service-balance"),
+        14 => fl!(words, "bank-service-statement"),
+        15 | 16 | 42 => fl!(words, "bank-service-holder", number = number),
+        17 | 18 | 22 | 23 | 43 => fl!(words, "bank-service-transfer", number = number),
         24 => fl!(words, "bank-service-inquiry"),
         25 => fl!(words, "bank-service-payment"),
         26 => fl!(words, "bank-service-va-status"),
@@ -86,13 +90,16 @@ pub(crate) fn service(words: Words, number: i64) -> String {
         31 => fl!(words, "bank-service-va-delete"),
         34 => fl!(words, "bank-service-va-notice"),
         35 => fl!(words, "bank-service-report"),
+        36 => fl!(words, "bank-service-transfer-status"),
         47 => fl!(words, "bank-service-qr-create"),
         51 => fl!(words, "bank-service-qr-status"),
         52 => fl!(words, "bank-service-qr-notice"),
         55 => fl!(words, "bank-service-debit-status"),
         56 => fl!(words, "bank-service-debit-notice"),
         57 => fl!(words, "bank-service-debit-cancel"),
+        58 | 78 => fl!(words, "bank-service-refund", number = number),
         73 => fl!(words, "bank-service-token"),
+        75 | 76 => fl!(words, "bank-service-transfer-notice", number = number),
         77 => fl!(words, "bank-service-qr-cancel"),
         other => other.to_string(),
     }
@@ -168,7 +175,7 @@ fn accepted(words: Words, service: i64) -> String {
     match service {
         24 => fl!(words, "bank-code-bill"),
         25 => fl!(words, "bank-code-taken"),
-        34 | 52 | 56 => fl!(words, "bank-code-noted"),
+        34 | 52 | 56 | 75 | 76 => fl!(words, "bank-code-noted"),
         73 => fl!(words, "bank-code-token-given"),
         _ => fl!(words, "bank-code-accepted"),
     }

@@ -16,6 +16,8 @@ use crate::{prepared::Service, time};
 
 /// How many fates wait.
 const FATES_MOST: usize = 10_000;
+/// How many notices wait. The oldest are forgotten first.
+const UNTOLD_MOST: usize = 10_000;
 
 /// An order that its door has found to be new and in good shape.
 pub(super) struct Order<'a> {
@@ -49,6 +51,8 @@ pub(crate) struct Ledger {
     pub(super) books: Books,
     pub(super) transfers: Transfers,
     fates: VecDeque<Fate>,
+    /// What the merchants of transfers by 22 and 23 are not told of yet: the bank's reference, and the status.
+    untold: VecDeque<(String, &'static str)>,
     rules: HashMap<String, MoneyRules>,
 }
 
@@ -110,6 +114,9 @@ impl Ledger {
         let mut fate = self.fates.pop_front().unwrap_or_default();
         fate.takes_ms = fate.takes_ms.max(takes_ms);
         let rules = self.rules(order.client_id);
+        if matches!(order.service, Service::Rtgs | Service::Skn) {
+            fate.comes_back_ms = fate.comes_back_ms.or(rules.clearing_returns_ms);
+        }
         fate.hidden_ms = fate.hidden_ms.max(if order.original.is_none() { rules.hidden_ms } else { 0 });
         let is_pending = fate.takes_ms > 0;
         let answer = answer(is_pending);
@@ -167,26 +174,46 @@ impl Ledger {
                 self.books.hold(&transfer.source, -amount);
                 if is_shut {
                     self.transfers.set_state(id, TransferState::Failed, None);
+                    self.note_untold(transfer, "06");
                     return true;
                 }
                 self.post(transfer, &transfer.source, &transfer.beneficiary, "", at_ms);
                 let comes_back = transfer.fate.comes_back_ms;
                 let next = comes_back.map(|after_ms| (at_ms.saturating_add(after_ms), TransferState::Returned));
                 self.transfers.set_state(id, TransferState::Done, next);
+                self.note_untold(transfer, "00");
             }
             (TransferState::Pending, TransferState::Failed) => {
                 self.books.hold(&transfer.source, -amount);
                 self.transfers.set_state(id, TransferState::Failed, None);
+                self.note_untold(transfer, "06");
             }
             (TransferState::Done, TransferState::Returned) => {
                 self.post(transfer, &transfer.beneficiary, &transfer.source, "RETURNED ", at_ms);
                 self.transfers.set_state(id, TransferState::Returned, None);
+                self.note_untold(transfer, "04");
             }
             _ => return false,
         }
         // One that takes no time at all to come back.
         self.advance(at_ms);
         true
+    }
+
+    /// Keeps what the merchant is to be told of a transfer through the clearing.
+    fn note_untold(&mut self, transfer: &Transfer, status: &'static str) {
+        if !matches!(transfer.service, Service::Rtgs | Service::Skn) {
+            return;
+        }
+        if self.untold.len() >= UNTOLD_MOST {
+            self.untold.pop_front();
+        }
+        self.untold.push_back((transfer.bank_reference.clone(), status));
+    }
+
+    /// What merchants are to be told, the oldest first. They are told once.
+    pub(super) fn take_untold(&mut self) -> Vec<(String, &'static str)> {
+        self.untold.drain(..).collect()
     }
 
     fn post(&mut self, transfer: &Transfer, from: &AccountKey, to: &AccountKey, prefix: &str, at_ms: i64) {

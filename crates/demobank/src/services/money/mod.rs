@@ -39,6 +39,7 @@
 //! | `fate_of_next(Fate)` | what becomes of the next transfer or refund that is carried out: see [`Fate`] |
 //! | `set_money_rules(client_id, MoneyRules)` | cut-off, limits, refunds that are not allowed, how long 36 says “not found”: see [`MoneyRules`] |
 //! | `end_transfer(reference, TransferState)` | ends a pending one now, or brings back one that was done |
+//! | `tell_transfers(Knobs)` | 75, 76: tells merchants what became of transfers by 23 and 22 since they were told last |
 
 mod banks;
 mod books;
@@ -53,6 +54,7 @@ mod rules;
 mod sending;
 mod statements;
 mod status;
+mod telling;
 mod transfers;
 
 pub use banks::{BANKS, BankCodes, NamedBank};

@@ -15,6 +15,8 @@ pub struct MoneyRules {
     pub hidden_ms: i64,
     /// How long 22 and 23 take.
     pub clearing_ms: i64,
+    /// So long after a transfer by 22 or 23 was done its money comes back; none: it stays.
+    pub clearing_returns_ms: Option<i64>,
     /// How many lines 14 tells at once, but never half of a second's.
     pub statement_lines: usize,
     pub refunds: RefundRule,
@@ -40,6 +42,7 @@ impl Default for MoneyRules {
             day_count_most: usize::MAX,
             hidden_ms: 0,
             clearing_ms: 60_000,
+            clearing_returns_ms: None,
             statement_lines: 500,
             refunds: RefundRule::Allowed,
         }

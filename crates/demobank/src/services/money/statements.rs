@@ -1,7 +1,7 @@
 //! 14: what came to an account of the merchant's and what left it, the newest first, at most a month in one call and a year back.
 //!
 //! A page ends with a whole second, so that the next one is asked for with `toDateTime` a second before
-//! `lastRecordDateTime`.
+//! `lastRecordDateTime`. A call that says `pageSize` and `pageNumber` gets that page instead.
 
 use serde_json::{Value, json};
 
@@ -39,7 +39,18 @@ impl BankServices {
         let account = own_account(&ledger, member, number).ok_or_else(|| refused(asked, &INVALID_ACCOUNT))?;
         let of_span = |line: &&Line| (from_ms..=to_ms).contains(&line.at_ms);
         let lines: Vec<&Line> = ledger.books.lines(&account.key).rev().filter(of_span).collect();
-        let shown = page(&lines, ledger.rules(&member.merchant.client_id).statement_lines);
+        let most = ledger.rules(&member.merchant.client_id).statement_lines;
+        let (shown, has_more) = match numbered(asked, &body)? {
+            Some((size, number)) => {
+                let (first, size) = (size.saturating_mul(number - 1).min(lines.len()), size.min(most));
+                let shown = &lines[first..lines.len().min(first + size)];
+                (shown, first + shown.len() < lines.len())
+            }
+            None => {
+                let shown = page(&lines, most);
+                (shown, shown.len() < lines.len())
+            }
+        };
         let after: i64 =
             ledger.books.lines(&account.key).filter(|line| line.at_ms > to_ms).map(|line| line.amount).sum();
         let moved: i64 = lines.iter().map(|line| line.amount).sum();
@@ -58,7 +69,7 @@ impl BankServices {
             }],
             "totalCreditEntries": entries(lines.iter().filter(|line| line.amount > 0)),
             "totalDebitEntries": entries(lines.iter().filter(|line| line.amount < 0)),
-            "hasMore": if shown.len() < lines.len() { "Y" } else { "N" },
+            "hasMore": if has_more { "Y" } else { "N" },
             "lastRecordDateTime": time::text(last, milliseconds),
             "detailData": shown.iter().map(|line| detail(line, account, milliseconds)).collect::<Vec<_>>(),
         });
@@ -71,6 +82,18 @@ fn page<'a>(lines: &'a [&'a Line], most: usize) -> &'a [&'a Line] {
     let Some(last) = most.checked_sub(1).and_then(|at| lines.get(at)) else { return lines };
     let same_second = lines[most..].iter().take_while(|line| line.at_ms / 1000 == last.at_ms / 1000).count();
     &lines[..most + same_second]
+}
+
+/// The size and the number of the page that is asked for, where the call says them: digits above 0.
+fn numbered(asked: &ServiceRequest<'_>, body: &Value) -> Result<Option<(usize, usize)>, Reply> {
+    if body["pageNumber"].is_null() && body["pageSize"].is_null() {
+        return Ok(None);
+    }
+    let number = |name: &str| {
+        let number = asked.text(body, name)?.parse().ok().filter(|number| *number > 0_usize);
+        number.ok_or_else(|| asked.malformed(name))
+    };
+    Ok(Some((number("pageSize")?, number("pageNumber")?)))
 }
 
 /// From when until when, both included.

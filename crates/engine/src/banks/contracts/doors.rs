@@ -1,5 +1,6 @@
 //! Which of our doors the bank of an account calls, and which methods the account serves.
 
+use domain::destination::Rail;
 use gateway::snap::{CodeKind, Codes, Hosting, Parameters, Service};
 
 use super::{go_live::BankAccountFile, open_account::OpenAccount};
@@ -16,6 +17,10 @@ pub enum BankDoor {
     QrNotice,
     /// The same, as wallets tell it.
     DebitNotice,
+    /// What became of a transfer by SKN.
+    SknNotice,
+    /// Likewise by RTGS.
+    RtgsNotice,
 }
 
 impl BankDoor {
@@ -28,6 +33,8 @@ impl BankDoor {
             BankDoor::VaNotice => 34,
             BankDoor::QrNotice => 52,
             BankDoor::DebitNotice => 56,
+            BankDoor::SknNotice => 75,
+            BankDoor::RtgsNotice => 76,
         }
     }
 
@@ -40,6 +47,8 @@ impl BankDoor {
             BankDoor::VaNotice => "/v1.0/transfer-va/notify-payment-intrabank",
             BankDoor::QrNotice => "/v1.0/qr/qr-mpm-notify",
             BankDoor::DebitNotice => "/v1.0/debit/notify",
+            BankDoor::SknNotice => "/v1.0/transfer-skn/notify",
+            BankDoor::RtgsNotice => "/v1.0/transfer-rtgs/notify",
         }
     }
 
@@ -55,16 +64,20 @@ impl BankDoor {
             BankDoor::VaNotice => hosts(Hosting::Theirs),
             BankDoor::QrNotice => parameters.codes.has_qris() && !is_wallet,
             BankDoor::DebitNotice => parameters.codes.has_qris() && is_wallet,
+            BankDoor::SknNotice => parameters.tells_of_transfers(Rail::Skn),
+            BankDoor::RtgsNotice => parameters.tells_of_transfers(Rail::Rtgs),
         }
     }
 
-    const ALL: [BankDoor; 6] = [
+    const ALL: [BankDoor; 8] = [
         BankDoor::Token,
         BankDoor::Inquiry,
         BankDoor::Payment,
         BankDoor::VaNotice,
         BankDoor::QrNotice,
         BankDoor::DebitNotice,
+        BankDoor::SknNotice,
+        BankDoor::RtgsNotice,
     ];
 }
 

@@ -101,8 +101,8 @@ pub fn needs_of_profile(profile: &Profile) -> Result<Vec<Missing>, BankError> {
 
 pub(in crate::banks) fn missing(parameters: &Parameters, credentials: &[Credential]) -> Vec<Missing> {
     let has = |kind| credentials.iter().any(|credential| (credential.kind, credential.stage) == (kind, Stage::Current));
-    // A bank that only sends money for us never calls.
-    let by_signature: &[CredentialKind] = match (parameters.takes_money(), parameters.takes_token()) {
+    // A bank that only sends money for us never calls, unless it tells later what became of it.
+    let by_signature: &[CredentialKind] = match (parameters.is_told(), parameters.takes_token()) {
         (false, _) => &[],
         (true, true) => &[CredentialKind::BankKey, CredentialKind::Inbound],
         (true, false) => &[CredentialKind::BankKey],

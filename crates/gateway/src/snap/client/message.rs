@@ -20,6 +20,14 @@ pub(super) fn with(body: &mut Map<String, Value>, member: &str, value: Option<&s
     }
 }
 
+/// Adds a member of `additionalInfo`.
+pub(super) fn with_info(body: &mut Map<String, Value>, member: &str, value: &str) {
+    let info = body.entry("additionalInfo").or_insert_with(|| Value::Object(Map::new()));
+    if let Value::Object(info) = info {
+        info.insert(member.to_owned(), value.into());
+    }
+}
+
 pub(super) fn amount(amount: Rupiah) -> Value {
     json!({ "value": format!("{}.00", amount.get()), "currency": "IDR" })
 }

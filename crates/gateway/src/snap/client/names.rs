@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use super::{
     http::SnapClient,
-    message::{amount, with},
+    message::{amount, with, with_info},
     orders::{Said, Told},
     signed::CallContext,
-    transfer::{bank_code, no_rail},
+    transfer::bank_code,
 };
 use crate::snap::{
     call_error::{CallError, Cause, Reason},
@@ -16,6 +16,7 @@ use crate::snap::{
     parameters::Parameters,
     rails::RailServices,
     reading::line,
+    values::WalletDetails,
 };
 
 /// As long as a name can be on the page that shows it.
@@ -29,7 +30,7 @@ impl SnapClient {
         context: &CallContext<'_>,
         asked: &NameAsked<'_>,
     ) -> Result<NameTold, CallError> {
-        let services = RailServices::of(asked.rail).ok_or_else(no_rail)?;
+        let services = RailServices::of(asked.rail);
         let answer = self.call(context, services.inquiry, &question(context.parameters, asked)?).await?;
         if let (403, Some("03" | "05" | "09" | "18")) | (404, Some("11")) = (answer.status, answer.case().as_deref()) {
             return Ok(NameTold::NoAccount { code: answer.code() });
@@ -51,9 +52,13 @@ fn question(parameters: &Parameters, asked: &NameAsked<'_>) -> Result<Value, Cal
         Rail::Wallet => {
             with(&mut body, "customerNumber", parameters.transfers.source_account.as_deref());
             with(&mut body, "beneficiaryAccountNumber", Some(asked.number));
-            with(&mut body, "beneficiaryBankCode", Some(bank_code(parameters, asked.bank)?));
             body.insert("amount".to_owned(), amount(asked.amount));
             parameters.transfers.wallet_info.add_to(&mut body);
+            let bank = bank_code(parameters, asked.bank)?;
+            match parameters.transfers.wallet_details {
+                WalletDetails::Outside => with(&mut body, "beneficiaryBankCode", Some(bank)),
+                WalletDetails::AdditionalInfo => with_info(&mut body, "beneficiaryBankCode", bank),
+            }
         }
     }
     Ok(Value::Object(body))

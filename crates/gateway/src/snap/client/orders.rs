@@ -66,6 +66,8 @@ fn sent(order: &Outgoing<'_>, result: Result<Answer, CallError>) -> OrderSent {
             let (code, message) = (answer.code(), answer.message());
             let verdict = match judged(answer.status, &code) {
                 Verdict::Done if !order.said.agrees(&answer.body) => Verdict::Unknown,
+                // The clearing takes its time, and the answer says where it stands.
+                Verdict::Done if is_cleared(order.service) && !is_through(&answer.body) => Verdict::Unknown,
                 verdict => verdict,
             };
             let bank_reference = first_id(&answer.body, order.bank_reference);
@@ -81,6 +83,15 @@ fn sent(order: &Outgoing<'_>, result: Result<Answer, CallError>) -> OrderSent {
             OrderSent { verdict: Verdict::Unknown, ..not_sent(error) }
         }
     }
+}
+
+/// Whether an order of this service goes through a clearing.
+fn is_cleared(service: Service) -> bool {
+    matches!(service, Service::TransferSkn | Service::TransferRtgs)
+}
+
+fn is_through(told: &Value) -> bool {
+    first_id(told, &["transactionStatus"]).as_deref() == Some("00")
 }
 
 /// How an answer's words about one member stand to ours.

@@ -1,4 +1,6 @@
-//! The account that pays: what has left it and come in (14), and how much is on it (11).
+//! The account that pays: what has left it and come in (14), a page at a time, and how much is on it (11).
+
+use std::time::Duration;
 
 use domain::{
     money::Rupiah,
@@ -9,34 +11,40 @@ use serde_json::{Map, Value};
 use super::{http::SnapClient, message::with, signed::CallContext};
 use crate::snap::{
     call_error::{CallError, Cause, Reason},
-    money_out::StatementLine,
     parameters::Parameters,
     reading::{first_amount, first_time, line, text},
+    statement::{StatementAsked, StatementLine, StatementPage, StatementPart, StatementRest},
     timestamp::format_timestamp,
-    values::{Precision, Service},
+    values::{Precision, Service, StatementPages},
 };
 
-/// As many movements as a statement of some days may have.
+/// As many movements as one answer may have.
 const LINES_MOST: usize = 100_000;
+/// An answer that does not say whether more follows may be a part of a statement once it has so many lines.
+const SURELY_WHOLE_BELOW: usize = 100;
 /// How much of each text of a line is looked at, and how deep texts may lie.
 const TEXT_CHARACTERS_MOST: usize = 500;
 const LEVELS_MOST: usize = 3;
+/// Times are written in seconds: with it, a second that has begun is asked for to its end.
+const LAST_OF_SECOND: Duration = Duration::from_millis(999);
 
 impl SnapClient {
-    /// The movements of whole days in Jakarta, counted from 1970; both days are included. A line that cannot be read makes
-    /// all unknown: one that is left out would look like money that has not left.
-    pub async fn statement(
+    /// One page of the movements of whole days in Jakarta. A line that cannot be read makes all of it unknown: one that is
+    /// left out would look like money that has not left.
+    pub async fn statement_page(
         &self,
         context: &CallContext<'_>,
-        first_day: i64,
-        last_day: i64,
-    ) -> Result<Vec<StatementLine>, CallError> {
-        let body = question(context.parameters, first_day, last_day)?;
+        asked: &StatementAsked,
+    ) -> Result<StatementPage, CallError> {
+        let body = question(context.parameters, asked)?;
         let answer = self.call(context, Service::Statement, &body).await?;
         if (answer.status, answer.case().as_deref()) == (404, Some("01")) {
-            return Ok(Vec::new());
+            // No movements at all; but not in the middle of a statement.
+            let rest =
+                if asked.part == StatementPart::Begin { StatementRest::None } else { StatementRest::Unreachable };
+            return Ok(StatementPage { lines: Vec::new(), rest, entries: None });
         }
-        read_statement(&answer.success()?)
+        read_page(context.parameters.transfers.statement_pages, asked.part, &answer.success()?)
     }
 
     /// What can be sent from the account, in whole rupiah; sen are left out.
@@ -57,34 +65,103 @@ fn source_account(parameters: &Parameters) -> Result<&str, CallError> {
     parameters.transfers.source_account.as_deref().ok_or_else(|| CallError::setting("`source_account` must be set"))
 }
 
-/// From midnight to midnight: some banks know no other times.
-fn question(parameters: &Parameters, first_day: i64, last_day: i64) -> Result<Value, CallError> {
+/// From midnight to midnight: some banks know no other times. What follows begins or ends where the page before it ended, so
+/// that a movement of the same second is told twice rather than not at all.
+fn question(parameters: &Parameters, asked: &StatementAsked) -> Result<Value, CallError> {
     let midnight = |day: i64| {
         let days = DAY.saturating_mul(u32::try_from(day).unwrap_or_default());
-        format_timestamp(Timestamp::from_millis(0).plus(days).minus(WIB), Precision::Seconds)
+        Timestamp::from_millis(0).plus(days).minus(WIB)
     };
+    let (mut from, mut to) = (midnight(asked.first_day), midnight(asked.last_day + 1));
+    match asked.part {
+        StatementPart::Begin | StatementPart::Number(_) => {}
+        StatementPart::From(at) => from = at,
+        StatementPart::Until(at) => to = at.plus(LAST_OF_SECOND),
+    }
     let mut body = Map::new();
     with(&mut body, "accountNo", Some(source_account(parameters)?));
-    with(&mut body, "fromDateTime", Some(&midnight(first_day)));
-    with(&mut body, "toDateTime", Some(&midnight(last_day + 1)));
+    with(&mut body, "fromDateTime", Some(&format_timestamp(from, Precision::Seconds)));
+    with(&mut body, "toDateTime", Some(&format_timestamp(to, Precision::Seconds)));
+    if let StatementPages::Numbers(size) = parameters.transfers.statement_pages {
+        let number = if let StatementPart::Number(number) = asked.part { number } else { 1 };
+        with(&mut body, "pageSize", Some(&size.to_string()));
+        with(&mut body, "pageNumber", Some(&number.to_string()));
+    }
     Ok(Value::Object(body))
 }
 
-pub(super) fn read_statement(told: &Value) -> Result<Vec<StatementLine>, CallError> {
-    let Some(Value::Array(lines)) = told.get("detailData") else {
+pub(super) fn read_page(pages: StatementPages, part: StatementPart, told: &Value) -> Result<StatementPage, CallError> {
+    let Some(Value::Array(entries)) = told.get("detailData") else {
         return Err(unreadable("the statement has no detailData"));
     };
-    // With a first page alone, money that is on the next one would look like money that has not left.
-    if text(told, "hasMore").is_some_and(|more| more.eq_ignore_ascii_case("Y")) {
-        return Err(unreadable("the statement has more lines than the bank has told"));
-    }
-    if lines.len() > LINES_MOST {
+    if entries.len() > LINES_MOST {
         return Err(unreadable(format!("the statement has more than {LINES_MOST} lines")));
     }
     let read = |(index, entry): (usize, &Value)| {
         movement(entry).ok_or_else(|| unreadable(format!("line {} of the statement says too little", index + 1)))
     };
-    lines.iter().enumerate().map(read).collect()
+    let lines: Vec<StatementLine> = entries.iter().enumerate().map(read).collect::<Result<_, _>>()?;
+    let rest = rest_of(pages, part, told, &lines);
+    Ok(StatementPage { lines, rest, entries: entries_told(told) })
+}
+
+/// What follows a page. Only a bank that says that nothing does, or tells so little that nothing can, has told all.
+fn rest_of(pages: StatementPages, part: StatementPart, told: &Value, lines: &[StatementLine]) -> StatementRest {
+    let says_more = has_more(told);
+    match (pages, says_more) {
+        (_, Some(false)) => StatementRest::None,
+        (StatementPages::Numbers(size), _) => {
+            let number = if let StatementPart::Number(number) = part { number } else { 1 };
+            let is_full = lines.len() >= usize::try_from(size).unwrap_or(usize::MAX);
+            match (says_more, lines.is_empty()) {
+                (Some(true), true) => StatementRest::Unreachable,
+                (Some(true), false) => StatementRest::At(StatementPart::Number(number + 1)),
+                (_, _) if is_full => StatementRest::At(StatementPart::Number(number + 1)),
+                (_, _) => StatementRest::None,
+            }
+        }
+        (_, None) if lines.len() < SURELY_WHOLE_BELOW => StatementRest::None,
+        (StatementPages::LastRecord, Some(true)) => {
+            let last = first_time(told, &["lastRecordDateTime"]);
+            next_by_time(part, last, lines).map_or(StatementRest::Unreachable, StatementRest::At)
+        }
+        (StatementPages::LastRecord | StatementPages::None, _) => StatementRest::Unreachable,
+    }
+}
+
+/// Whether more follows, as the bank says it.
+fn has_more(told: &Value) -> Option<bool> {
+    if let Some(Value::Bool(more)) = told.get("hasMore") {
+        return Some(*more);
+    }
+    match text(told, "hasMore")?.to_ascii_uppercase().as_str() {
+        "Y" | "YES" | "TRUE" => Some(true),
+        "N" | "NO" | "FALSE" => Some(false),
+        _ => None,
+    }
+}
+
+/// How many movements the bank says that there are.
+fn entries_told(told: &Value) -> Option<usize> {
+    let count = |name: &str| text(told.get(name)?, "numberOfEntries")?.parse::<usize>().ok();
+    Some(count("totalCreditEntries")? + count("totalDebitEntries")?)
+}
+
+/// Where the next page begins or ends: banks tell the newest movement first, or the oldest. None where that cannot be seen, or
+/// where a page would be the same again.
+fn next_by_time(part: StatementPart, last: Option<Timestamp>, lines: &[StatementLine]) -> Option<StatementPart> {
+    let times: Vec<Timestamp> = lines.iter().map(|line| line.at).collect::<Option<_>>()?;
+    let (oldest, newest) = (*times.iter().min()?, *times.iter().max()?);
+    let last = last.unwrap_or(*times.last()?);
+    match part {
+        StatementPart::Until(before) => (last < before && last <= oldest).then_some(StatementPart::Until(last)),
+        StatementPart::From(before) => (last > before && last >= newest).then_some(StatementPart::From(last)),
+        StatementPart::Number(_) => None,
+        StatementPart::Begin if oldest == newest => None,
+        StatementPart::Begin if last <= oldest => Some(StatementPart::Until(last)),
+        StatementPart::Begin if last >= newest => Some(StatementPart::From(last)),
+        StatementPart::Begin => None,
+    }
 }
 
 fn movement(entry: &Value) -> Option<StatementLine> {

@@ -1,11 +1,11 @@
-//! Transfers to bank accounts (17, 18 and 43), and what became of them (36, or what a wallet has for it).
+//! Transfers to bank accounts (17, 18, 22, 23 and 43), and what became of them (36, or what a wallet has for it).
 
 use domain::destination::Rail;
 use serde_json::{Map, Value};
 
 use super::{
     http::SnapClient,
-    message::{amount, plain_text, with},
+    message::{amount, plain_text, with, with_info},
     orders::{Outgoing, Said, Told, not_sent},
     signed::CallContext,
 };
@@ -16,11 +16,12 @@ use crate::snap::{
     rails::RailServices,
     reading::{first_id, id},
     timestamp::format_timestamp,
-    values::{BankCodes, Precision},
+    values::{BankCodes, Precision, WalletDetails},
     verdict::OrderKind,
 };
 
 const CURRENCY: &str = "IDR";
+const STATUS: &str = "latestTransactionStatus";
 const NAME_CHARACTERS_MOST: usize = 100;
 const NO_NAME: &str = "PENERIMA";
 const REFERENCES: &[&str] = &["partnerReferenceNo"];
@@ -43,9 +44,7 @@ impl SnapClient {
             amount: (AMOUNTS, order.amount),
             number: Some((NUMBERS, order.to.number)),
         };
-        let Some(RailServices { transfer: service, .. }) = RailServices::of(order.rail) else {
-            return not_sent(no_rail());
-        };
+        let service = RailServices::of(order.rail).transfer;
         let kind = OrderKind::Transfer;
         self.order(context, Outgoing { kind, service, body, said, bank_reference: BANK_REFERENCES, is_first }).await
     }
@@ -56,14 +55,19 @@ impl SnapClient {
         context: &CallContext<'_>,
         asked: &TransferAsked<'_>,
     ) -> Result<OrderStanding, CallError> {
-        let services = RailServices::of(asked.rail).ok_or_else(no_rail)?;
+        let services = RailServices::of(asked.rail);
         let answer = self.call(context, services.status, &question(asked, services)).await?;
         match (answer.status, answer.case().as_deref()) {
             (202, _) => return Ok(OrderStanding::AskAgain),
             (404, Some("01")) => return Ok(OrderStanding::NotFound),
             _ => {}
         }
-        standing(&answer.success()?, asked)
+        let told = answer.success()?;
+        let said = said_of(asked);
+        if said.reference_told(&told) == Told::Other {
+            return Err(unreadable("the answer is about another reference"));
+        }
+        standing(&told, &said).ok_or_else(|| unreadable("the answer has no latestTransactionStatus"))
     }
 }
 
@@ -76,11 +80,15 @@ fn transfer(parameters: &Parameters, order: &TransferOrder<'_>) -> Result<Value,
     body.insert("amount".to_owned(), amount(order.amount));
     let name = plain_text(order.to.name, NAME_CHARACTERS_MOST, NO_NAME);
     let bank = bank_code(parameters, order.to.bank)?;
+    transfers.info(order.rail).add_to(&mut body);
     if order.rail == Rail::Wallet {
         with(&mut body, "customerNumber", Some(source));
         with(&mut body, "beneficiaryAccountNumber", Some(order.to.number));
-        with(&mut body, "beneficiaryAccountName", Some(&name));
         with(&mut body, "beneficiaryBankCode", Some(bank));
+        match transfers.wallet_details {
+            WalletDetails::Outside => with(&mut body, "beneficiaryAccountName", Some(&name)),
+            WalletDetails::AdditionalInfo => with_info(&mut body, "beneficiaryAccountName", &name),
+        }
     } else {
         with(&mut body, "sourceAccountNo", Some(source));
         with(&mut body, "beneficiaryAccountNo", Some(order.to.number));
@@ -93,8 +101,11 @@ fn transfer(parameters: &Parameters, order: &TransferOrder<'_>) -> Result<Value,
             with(&mut body, "beneficiaryAccountName", Some(&name));
             with(&mut body, "beneficiaryBankCode", Some(bank));
         }
+        if matches!(order.rail, Rail::Skn | Rail::Rtgs) {
+            with(&mut body, "beneficiaryCustomerResidence", Some(transfers.beneficiary_residence.word()));
+            with(&mut body, "beneficiaryCustomerType", Some(transfers.beneficiary_kind.word()));
+        }
     }
-    transfers.info(order.rail).add_to(&mut body);
     Ok(Value::Object(body))
 }
 
@@ -118,9 +129,8 @@ pub(super) fn bank_code<'a>(parameters: &Parameters, bank: BankNamed<'a>) -> Res
     }
 }
 
-/// We transfer by no such rail.
-pub(super) fn no_rail() -> CallError {
-    CallError::refused("no_rail", "there are no transfers by this rail")
+fn unreadable(words: &str) -> CallError {
+    CallError::Unknown(Reason::new(Cause::Unreadable, words))
 }
 
 fn question(asked: &TransferAsked<'_>, services: RailServices) -> Value {
@@ -130,29 +140,31 @@ fn question(asked: &TransferAsked<'_>, services: RailServices) -> Value {
     with(&mut body, "originalReferenceNo", asked.bank_reference);
     with(&mut body, "originalExternalId", Some(asked.external_id));
     with(&mut body, "serviceCode", Some(service.code()));
-    with(&mut body, "transactionDate", Some(&format_timestamp(asked.ordered_at, Precision::Seconds)));
-    body.insert("amount".to_owned(), amount(asked.amount));
+    // Wallets have no such members.
+    if asked.rail != Rail::Wallet {
+        with(&mut body, "transactionDate", Some(&format_timestamp(asked.ordered_at, Precision::Seconds)));
+        body.insert("amount".to_owned(), amount(asked.amount));
+    }
     Value::Object(body)
 }
 
-fn standing(told: &Value, asked: &TransferAsked<'_>) -> Result<OrderStanding, CallError> {
-    let said = Said {
+fn said_of<'a>(asked: &TransferAsked<'a>) -> Said<'a> {
+    Said {
         reference: (ORIGINAL_REFERENCES, asked.reference),
         amount: (AMOUNTS, asked.amount),
         number: Some((NUMBERS, asked.number)),
-    };
-    let unreadable = |words: &str| CallError::Unknown(Reason::new(Cause::Unreadable, words));
-    if said.reference_told(told) == Told::Other {
-        return Err(unreadable("the answer is about another reference"));
     }
-    let status = id(told, "latestTransactionStatus");
-    let status = status.ok_or_else(|| unreadable("the answer has no latestTransactionStatus"))?;
+}
+
+/// What is said about a transfer; none where there is no status.
+fn standing(told: &Value, said: &Said<'_>) -> Option<OrderStanding> {
+    let status = id(told, STATUS)?;
     let shown = match (said.amount_told(told), said.number_told(told)) {
         (Told::Other, _) | (_, Told::Other) => None,
         (Told::Same, Told::Same) => Some(Shown::Both),
         (Told::Same | Told::Nothing, Told::Same | Told::Nothing) => Some(Shown::Less),
     };
-    Ok(match (status.as_str(), shown) {
+    Some(match (status.as_str(), shown) {
         ("00", Some(shown)) => OrderStanding::Done { bank_reference: first_id(told, ORIGINAL_BANK_REFERENCES), shown },
         ("00" | "04", None) => OrderStanding::Differs,
         ("04", Some(_)) => OrderStanding::Returned,
@@ -161,4 +173,32 @@ fn standing(told: &Value, asked: &TransferAsked<'_>) -> Result<OrderStanding, Ca
         ("07", _) => OrderStanding::NotFound,
         _ => OrderStanding::AskAgain,
     })
+}
+
+/// What a bank tells of a transfer by itself (75, 76).
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransferNotice {
+    /// What we have called it.
+    pub reference: String,
+    told: Value,
+}
+
+impl TransferNotice {
+    /// None where it names no transfer or says nothing of it: the name of the member that is missing.
+    pub fn read(told: Value) -> Result<TransferNotice, &'static str> {
+        let reference = first_id(&told, ORIGINAL_REFERENCES).ok_or(ORIGINAL_REFERENCES[0])?;
+        id(&told, STATUS).ok_or(STATUS)?;
+        Ok(TransferNotice { reference, told })
+    }
+
+    /// What it says about the transfer that it names. A notice that shows another amount or account differs, whatever else it
+    /// says, and one that shows no amount only makes us ask.
+    pub fn standing(&self, asked: &TransferAsked<'_>) -> OrderStanding {
+        let said = said_of(asked);
+        match (said.amount_told(&self.told), said.number_told(&self.told)) {
+            (Told::Other, _) | (_, Told::Other) => OrderStanding::Differs,
+            (Told::Nothing, _) => OrderStanding::AskAgain,
+            (Told::Same, Told::Same | Told::Nothing) => standing(&self.told, &said).unwrap_or(OrderStanding::AskAgain),
+        }
+    }
 }

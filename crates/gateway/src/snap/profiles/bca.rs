@@ -11,8 +11,10 @@
 //! Transfers. Known from two or more sources: the paths, with 16 and 18 in version 2.0; channel 95051; that 18 wants
 //! transferType (1: online, 2: BI-FAST) and purposeCode (01, 02, 03 or 99); banks by SWIFT code; that 15 and 17 may share
 //! a reference; that a status is answered for 31 days, by originalExternalId, and that on "not found" the statement is to
-//! be looked at; that remarks have two lines of 18 without other signs, and statements whole days. (1): that it answers the
-//! statuses 00, 03 and 06 alone. Not known: what additionalInfo of 16 must say for BI-FAST (`inquiry_info`), and X-PARTNER-ID
+//! be looked at; that remarks have two lines of 18 without other signs, and statements whole days, so that a page cannot be asked
+//! for by its time (`statement_pages`). (1): that it answers the
+//! statuses 00, 03 and 06 alone, and that it tells later of RTGS and SKN
+//! transfers that come back (76, 75). Not known: what additionalInfo of 16 must say for BI-FAST (`inquiry_info`), and X-PARTNER-ID
 //! in these calls, which is the corporate id there (`transfer_partner_id`). Ours: purpose 99, and a day before "not found"
 //! may prove anything.
 //!
@@ -29,7 +31,8 @@ use crate::snap::{
     profile::Profile,
     sending::Transfers,
     values::{
-        BankCodes, ChannelIds, Codes, CustomerNo, ExternalId, Padding, PartnerId, Repeat, Service, SignOut, Undecided,
+        BankCodes, ChannelIds, Codes, CustomerNo, ExternalId, Padding, PartnerId, Repeat, Service, SignOut,
+        StatementPages, Undecided,
     },
 };
 
@@ -53,6 +56,8 @@ fn defaults() -> Parameters {
             (Service::AccountExternal, "/openapi/v2.0/account-inquiry-external".to_owned()),
             (Service::TransferIntrabank, "/openapi/v1.0/transfer-intrabank".to_owned()),
             (Service::TransferInterbank, "/openapi/v2.0/transfer-interbank".to_owned()),
+            (Service::TransferRtgs, "/openapi/v1.0/transfer-rtgs".to_owned()),
+            (Service::TransferSkn, "/openapi/v1.0/transfer-skn".to_owned()),
             (Service::TransferStatus, "/openapi/v1.0/transfer/status".to_owned()),
         ]),
         sign_out: SignOut::Type1,
@@ -74,6 +79,7 @@ fn defaults() -> Parameters {
             status_days: 31,
             bank_codes: BankCodes::Swift,
             remark_max: 36,
+            statement_pages: StatementPages::None,
             online_info: ExtraMembers::of(&[("transferType", "1"), ("purposeCode", "99")]),
             bi_fast_info: ExtraMembers::of(&[("transferType", "2"), ("purposeCode", "99")]),
             ..Transfers::default()

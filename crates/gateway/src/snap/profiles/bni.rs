@@ -38,6 +38,8 @@ fn defaults() -> Parameters {
             (Service::AccountExternal, "/snap-service/v1/account-inquiry-external".to_owned()),
             (Service::TransferIntrabank, "/snap-service/v1/transfer-intrabank".to_owned()),
             (Service::TransferInterbank, "/snap-service/v1/transfer-interbank".to_owned()),
+            (Service::TransferRtgs, "/snap-service/v1/transfer-rtgs".to_owned()),
+            (Service::TransferSkn, "/snap-service/v1/transfer-skn".to_owned()),
             (Service::TransferStatus, "/snap-service/v1/transfer/status".to_owned()),
         ]),
         sign_out: SignOut::Type1,

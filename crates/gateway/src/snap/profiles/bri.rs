@@ -40,6 +40,8 @@ fn defaults() -> Parameters {
             (Service::AccountExternal, "/interbank/snap/v1.0/account-inquiry-external".to_owned()),
             (Service::TransferIntrabank, "/intrabank/snap/v2.0/transfer-intrabank".to_owned()),
             (Service::TransferInterbank, "/interbank/snap/v1.0/transfer-interbank".to_owned()),
+            (Service::TransferRtgs, "/snap/v2.0/transfer-rtgs".to_owned()),
+            (Service::TransferSkn, "/snap/v1.0/transfer-sknbi".to_owned()),
             (Service::TransferStatus, "/snap/v1.0/transfer/status".to_owned()),
         ]),
         sign_out: SignOut::Type1,

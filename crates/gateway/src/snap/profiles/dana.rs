@@ -5,10 +5,12 @@
 //!
 //! Refunds (58) and transfers from the balance to bank accounts (42, 43). Known from two or more sources: the paths of
 //! transfers and of their status, that the status is asked for with serviceCode 00 and answered 2000000 or 4040001, that
-//! 2024300 is not final, and that the same reference again is safe. (1): `fundType` in additionalInfo, 55 with
-//! refundHistory. Not known: the prefix of refunds, which differs by product as those of status and cancel do
-//! (`path.debit_refund`), their window, how banks are named, and how long "not found" may be wrong: its own guide takes
-//! the status 07 for failed, which we do not. Ours: a year, and a day.
+//! 2024300 is not final, that the same reference again is safe, and from its own clients in several languages: `fundType` in
+//! additionalInfo; there, too, the bank of an inquiry (42) and the holder's name, while the bank of a transfer (43) stands outside
+//! (`wallet_details`); customerNumber as 628…, needed by both. (1): banks by three digits (`bank_codes`), 55 with refundHistory,
+//! that a transfer which was done can be reversed later. Not known: the prefix of refunds, which differs by product as those of
+//! status and cancel do (`path.debit_refund`), their window, and how long "not found" may be wrong: its own guide takes the
+//! status 07 for failed, which we do not. Ours: a year, and a day.
 //!
 //! Ours: the prefix of status and cancel, which differs by product (`path.debit_status`, `path.debit_cancel`), and
 //! everything not named here. No payment request (25) comes, so `repeat` decides nothing. More of additionalInfo, such as envInfo, is set by `qr_info` as their documents say.
@@ -23,7 +25,7 @@ use crate::snap::{
     parameters::Parameters,
     profile::Profile,
     sending::{Refunds, Transfers},
-    values::{ChannelIds, Codes, Hosting, QueryKey, RefundWay, Resend, Retry, Service, SignIn, SignOut},
+    values::{ChannelIds, Codes, Hosting, QueryKey, RefundWay, Resend, Retry, Service, SignIn, SignOut, WalletDetails},
 };
 
 pub(super) const PROFILE: Profile =
@@ -54,6 +56,7 @@ fn defaults() -> Parameters {
         transfers: Transfers {
             resend: Resend::SameReference,
             wallet_info: ExtraMembers::of(&[("fundType", "MERCHANT_WITHDRAW_FOR_CORPORATE")]),
+            wallet_details: WalletDetails::AdditionalInfo,
             ..Transfers::default()
         },
         qr_needs: &["merchant_id", "store_id"],

@@ -3,6 +3,8 @@
 //! acquirer of QRIS (`codes=qris`); the rest is ours, and lenient where we read. So is `repeat`: a repeated payment request
 //! gets the stored answer, on which every bank does what it would have done on the first; whether a bank wants 4042518
 //! instead, and then goes by the flag, it must say itself.
+//! A statement goes on at lastRecordDateTime while hasMore says so, which are the standard's members for it: its request has no
+//! pages with numbers, which some banks may have (`statement_pages`).
 //! So are the paths of refunds (78) and transfers, which an account has only where `refund` and `transfer` say so.
 //! Where we do not know whether money is booked, it gets 2022500 with flag 02: BCA and BRI both suspend on that, and BCA
 //! reverses on 5xx.
@@ -42,6 +44,8 @@ fn defaults() -> Parameters {
             (Service::AccountExternal, "/v1.0/account-inquiry-external".to_owned()),
             (Service::TransferIntrabank, "/v1.0/transfer-intrabank".to_owned()),
             (Service::TransferInterbank, "/v1.0/transfer-interbank".to_owned()),
+            (Service::TransferRtgs, "/v1.0/transfer-rtgs".to_owned()),
+            (Service::TransferSkn, "/v1.0/transfer-skn".to_owned()),
             (Service::TransferStatus, "/v1.0/transfer/status".to_owned()),
             (Service::WalletInquiry, "/v1.0/emoney/bank-account-inquiry".to_owned()),
             (Service::WalletTransfer, "/v1.0/emoney/transfer-bank".to_owned()),

@@ -41,6 +41,8 @@ fn defaults() -> Parameters {
             (Service::Statement, "/openapi/transactions/v2.0/bank-statement".to_owned()),
             (Service::TransferIntrabank, "/openapi/transactions/v2.0/transfer-intrabank".to_owned()),
             (Service::TransferInterbank, "/openapi/transactions/v2.0/transfer-interbank".to_owned()),
+            (Service::TransferRtgs, "/openapi/transactions/v2.0/transfer-rtgs".to_owned()),
+            (Service::TransferSkn, "/openapi/transactions/v2.0/transfer-skn".to_owned()),
             (Service::TransferStatus, "/openapi/transactions/v2.0/transfer/status".to_owned()),
         ]),
         sign_out: SignOut::Type1,

@@ -24,7 +24,7 @@ fn generic(name: &str, value: &str) -> Result<Parameters, BadSetting> {
 }
 
 /// For each setting: a value other than the default of `generic`, and bad ones.
-const EXAMPLES: [(&str, &str, &[&str]); 114] = [
+const EXAMPLES: [(&str, &str, &[&str]); 124] = [
     ("codes", "both", &["", "qr", "VA"]),
     ("numbers", "theirs", &["both"]),
     ("status_delay", "60", &["601", "-1", ""]),
@@ -59,7 +59,7 @@ const EXAMPLES: [(&str, &str, &[&str]); 114] = [
     ("validity", "20..15552000", &["0..60", "60", "60..31622401"]),
     ("amounts", "10000..50000000", &["0..1", "10000.00..20000", "2..1", "1..1000000000000", "..5"]),
     ("void", "no", &["1"]),
-    ("transfer", "intrabank,bi_fast:10000..100000000", &["", "rtgs", "online,online", "bi_fast:0..1"]),
+    ("transfer", "intrabank,bi_fast:10000..100000000", &["", "swift", "online,online", "bi_fast:0..1"]),
     ("source_account", "1234567890", &["", "1234", "12345a", "123-456-789"]),
     ("pays_for", "prj_1,prj_2", &["", "none", "prj 1", "prj_1,"]),
     ("own_bank", "014", &["", "14", "0140", "BCA"]),
@@ -76,7 +76,13 @@ const EXAMPLES: [(&str, &str, &[&str]); 114] = [
     ("intrabank_info", "deviceId:1", &["", "a"]),
     ("bi_fast_info", "transferType:2,purposeCode:99", &["", "a"]),
     ("online_info", "transferType:1", &["", "a"]),
+    ("skn_info", "senderName:TOKO", &["", "a"]),
+    ("rtgs_info", "senderName:TOKO", &["", "a"]),
     ("wallet_info", "fundType:X", &["", "a"]),
+    ("beneficiary_residence", "2", &["", "0", "3"]),
+    ("beneficiary_type", "3", &["", "0", "4"]),
+    ("wallet_details", "additional_info", &["", "inside"]),
+    ("statement_pages", "numbers:50", &["", "numbers", "numbers:0", "numbers:1001", "numbers:+1"]),
     ("refund", "58", &["", "none", "77"]),
     ("refund_window", "45", &["0", "3651"]),
     ("refund_one_at_a_time", "yes", &["", "1"]),
@@ -134,7 +140,11 @@ const EXAMPLES: [(&str, &str, &[&str]); 114] = [
     ("path.transfer_intrabank", "/v9.0/x/transfer-intrabank", &[""]),
     ("method.transfer_intrabank", "PUT", &[""]),
     ("path.transfer_interbank", "/v9.0/x/transfer-interbank", &[""]),
+    ("path.transfer_rtgs", "/v9.0/x/transfer-rtgs", &[""]),
+    ("path.transfer_skn", "/v9.0/x/transfer-skn", &[""]),
     ("method.transfer_interbank", "PUT", &[""]),
+    ("method.transfer_rtgs", "PUT", &[""]),
+    ("method.transfer_skn", "PUT", &[""]),
     ("path.transfer_status", "/v9.0/x/transfer-status", &[""]),
     ("method.transfer_status", "PUT", &[""]),
     ("path.wallet_inquiry", "/v9.0/x/wallet-inquiry", &[""]),
@@ -308,8 +318,9 @@ fn every_profile_needs_what_its_bank_must_be_told() {
         }
         assert_eq!(ChannelIds::parse(&bare.channel_id.to_string()), Some(bare.channel_id), "{}", profile.name);
         let Transfers { inquiry_info, intrabank_info, bi_fast_info, online_info, wallet_info, .. } = &bare.transfers;
-        let of_orders = [inquiry_info, intrabank_info, bi_fast_info, online_info, wallet_info, &bare.refunds.info];
-        for info in [&bare.qr_info, &bare.va_info].into_iter().chain(of_orders) {
+        let of_clearing = [&bare.transfers.skn_info, &bare.transfers.rtgs_info, &bare.refunds.info];
+        let of_orders = [inquiry_info, intrabank_info, bi_fast_info, online_info, wallet_info];
+        for info in [&bare.qr_info, &bare.va_info].into_iter().chain(of_orders).chain(of_clearing) {
             assert_eq!(ExtraMembers::parse(&info.to_string()).as_ref(), Some(info), "{}", profile.name);
         }
     }

@@ -70,6 +70,7 @@ async fn a_payment_through_a_link_carries_link_customer_and_context(kit: Arc<Kit
             browser: some("Chrome"),
             user_agent: some("Mozilla/5.0"),
         },
+        language: None,
     };
     let link_id = text(&link, "id").parse().unwrap();
     let made = kit.engine.attempt_link(link_id, &Attempt::new(BCA, checkout)).await.unwrap();

@@ -40,6 +40,7 @@ mod refund_idempotency;
 mod refund_lists;
 mod refund_races;
 mod refund_sandbox;
+mod refund_walk;
 mod refunds;
 mod return_url;
 mod returned_receipts;

@@ -151,7 +151,7 @@ fn codes(account: &str) -> String {
         "INSERT INTO openings SELECT 'opn_1', project_id, NULL, '{account}', 'é 1', 5000, 35, 'qris', 'abandoned', NULL, \
          1, 1, 2, 2, 2, 'a' || char(31) || 'é' || char(30), 3, 'https://é.example/' FROM payments LIMIT 1; \
          INSERT INTO opening_attempts VALUES ('opn_1', 'Ibu é', '', '', '', '::1', NULL, NULL, NULL, NULL, NULL, 'v', \
-         NULL, ''); \
+         NULL, '', 'en'); \
          INSERT INTO bank_codes VALUES ('{account}', 'REF1', 'opn_1', 1, 'BANK1', '77', 1); \
          INSERT INTO bank_jobs VALUES ('opn_1', 'void', 1, '{account}', 9, 1, 2, 'timeout'); \
          INSERT INTO bank_sends VALUES ('{account}', 1, 'EXT1', 47, 'opn_1', 1, 1, 'timeout', 2); \
@@ -179,7 +179,7 @@ async fn check_out(program: &Program, link: &Value) {
     let key = SecretKey::from_base64(&key.trim().to_owned().into()).unwrap();
     let engine = Engine::new(store.clone(), Arc::new(SystemClock), Settings::default(), key);
     let customer = Customer { name: "Ibu \\ Sri\n".to_owned(), ..Customer::default() };
-    let checkout = Checkout { customer, ..Checkout::default() };
+    let checkout = Checkout { customer, language: Some(Language::English), ..Checkout::default() };
     engine.attempt_link(id(link).parse().unwrap(), &Attempt::new(Method::Qris, checkout)).await.unwrap();
     add_factor(program, &engine).await;
     store.close().await;

@@ -7,10 +7,14 @@ use serde_json::{Value, json};
 use testkit::Running;
 
 use crate::support::{
+    claims::ticket_in,
     commands::{program, secret_key},
     customer::{Customer, led_to},
+    json::text,
     people::sign_in,
+    refunds::ask_for_refund,
     rehearsal::{api, payment, press, rehearse, status, visit},
+    wait::until,
 };
 
 const MEMBERS: [&str; 4] = ["rehearsal_project_id", "rehearsal_api_key", "rehearsal_checkout_url", "bank_url"];
@@ -54,6 +58,41 @@ async fn rehearses_qris(running: &Running, key: &str) -> Value {
     assert!(page.text.contains("2005200"), "{}", page.text);
     assert_eq!(status(running, &payment).await, "paid");
     payment
+}
+
+/// A person's account at a bank of the rehearsal, and whose it is.
+const PERSON: (&str, &str, &str) = ("014", "1234567890", "BUDI SANTOSO");
+
+#[tokio::test]
+async fn a_payment_by_virtual_account_is_refunded_by_its_claim_page_to_its_end() {
+    let program = program();
+    let running = rehearse(&program);
+    let payment = rehearses(&running).await;
+    let api = api(&running);
+    let body = json!({ "amount": 10_000, "reason": "Satu kemasan rusak" });
+    let asked = ask_for_refund(&api, text(&payment, "id"), "refund", &body).await.expect(201);
+    assert_eq!((text(&asked, "status"), text(&asked, "road")), ("requires_action", "transfer"), "{asked}");
+    let claim_url = text(&asked, "claim_url");
+    let (_, claim) = claim_url.split_once("/r/").unwrap();
+    let (customer, claim) = (Customer::at(running.address()), format!("/r/{claim}"));
+    let (bank, number, name) = PERSON;
+    let page = customer.post(&claim, &[("step", "check"), ("bank", bank), ("number", number)]).await;
+    assert!(page.status == 200 && page.text.contains(name), "the bank says whose it is: {}", page.text);
+    let confirmed = customer.post(&claim, &[("step", "confirm"), ("ticket", &ticket_in(&page))]).await;
+    assert_eq!(confirmed.status, 303, "{}", confirmed.text);
+    let path = format!("/v1/refunds/{}", text(&asked, "id"));
+    until(async || text(&api.get(&path).await.expect(200), "status") == "succeeded").await;
+    let done = api.get(&path).await.expect(200);
+    assert_eq!(
+        (text(&done["destination"], "account_name"), done["destination"]["last_four"].as_str()),
+        (name, Some("7890"))
+    );
+    let account = customer.open(&format!("/bank/money/accounts/{bank}/{number}")).await;
+    assert!(account.text.contains("10.000"), "the money has arrived: {}", account.text);
+    let paid = api.get(&format!("/v1/payments/{}", text(&payment, "id"))).await.expect(200);
+    assert_eq!((text(&paid, "status"), paid["refunded_amount"].as_i64()), ("paid", Some(10_000)), "{paid}");
+    assert_eq!(running.terminate(), Some(0));
+    program.json(&["--json", "--database", &program.database(), "verify"]);
 }
 
 #[tokio::test]

@@ -320,3 +320,17 @@ async fn a_wide_list_has_rows_of_forty_pixels_and_a_printed_one_has_no_controls(
     })
     .await;
 }
+
+#[tokio::test]
+async fn on_a_narrow_screen_every_part_of_the_settings_is_in_sight() {
+    on_sqlite(|kit| async move {
+        let (_project, browser) = at_desk(&kit, Look { width: 390, ..Look::phone() }, "/settings?lang=en").await;
+        assert_eq!(browser.count(".tabs a").await, 7);
+        let outside = "Array.from(document.querySelectorAll('.tabs a')) \
+                       .filter((part) => part.getBoundingClientRect().right > innerWidth).map((part) => part.textContent)";
+        assert_eq!(browser.evaluate(outside).await, json!([]));
+        let scrolls = "(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('.tabs'))";
+        assert_eq!(browser.evaluate(scrolls).await, json!(false));
+    })
+    .await;
+}

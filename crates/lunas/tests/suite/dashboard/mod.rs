@@ -40,6 +40,7 @@ mod payments;
 mod receipts;
 mod receipts_assigned;
 mod receipts_several;
+mod refund_failures;
 mod refunds;
 mod refunds_approval;
 mod refunds_by_hand;

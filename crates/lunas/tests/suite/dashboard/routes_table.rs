@@ -143,6 +143,7 @@ fn operator_forms() -> Vec<[Row; 2]> {
     vec![
         both("/dashboard/operator/users/{user}/lift", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/letters/{letter}/again", For::Operators, For::Operators, &[]),
+        both("/dashboard/operator/letters/test-notice", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/projects/new", For::Operators, For::Operators, new_project),
         both("/dashboard/operator/projects/{project}/approve", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/projects/{project}/withdraw-approval", For::Operators, For::Operators, &[]),
@@ -158,6 +159,7 @@ fn operator_forms() -> Vec<[Row; 2]> {
         both("/dashboard/operator/differences/settle", For::Operators, For::Operators, difference),
         both("/dashboard/operator/refunds/{refund}/approve", For::Operators, For::Operators, &[("version", "1")]),
         both("/dashboard/operator/refunds/{refund}/decline", For::Operators, For::Operators, &[("text", "why")]),
+        both("/dashboard/operator/refunds/{refund}/failed", For::Operators, For::Operators, &[("text", "why")]),
         both("/dashboard/operator/strays/{stray}/assign", For::Operators, For::Operators, assigned),
         both("/dashboard/operator/strays/{stray}/return", For::Operators, For::Operators, &[("note", "why")]),
     ]

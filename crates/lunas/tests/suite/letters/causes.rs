@@ -12,6 +12,7 @@ use crate::support::{
     face::give_face,
     held::held_late,
     letters::{Shop, letters, link_with_email, pay_as, send_to, set_up, states, with_receipts},
+    mailbox::link_of,
     payments::{pending_qris, simulate_paid},
     people::{PASSWORD, Person, make, sign_in},
     rows::erase_customer,
@@ -269,6 +270,44 @@ async fn a_change_that_is_refused_queues_no_letter() {
         assert_eq!(owner.post(&format!("{path}?lang=en"), &english).await.status, 200);
         let languages: Vec<Language> = letters(&kit).await.into_iter().map(|letter| letter.language).collect();
         assert_eq!(languages, [Language::Indonesian, Language::English], "that of the page of who invites");
+    })
+    .await;
+}
+
+/// With the project comes the letter, in the language of the page on which the operator creates it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_operator_who_creates_a_project_for_somebody_invites_them_by_letter() {
+    testkit::on_sqlite(async |kit: Arc<Kit>| {
+        let relay = Relay::start().await;
+        send_to(&kit, &relay);
+        let operator = Person::operator(&kit, "operator@example.com").await;
+        let path = "/dashboard/operator/projects/new";
+        let new = |name, owner, attempt| {
+            [("name", name), ("environment", "production"), ("owner", owner), ("attempt", attempt)]
+        };
+        let first = new("Kopi", "siti@example.com", "0123456789abcdef0123456789abcdef");
+        for _ in 0..2 {
+            let page = operator.post(path, &first).await;
+            assert_eq!(page.status, 200);
+            assert!(page.text.contains("juga kami kirim lewat email"), "{}", page.text);
+        }
+        let taken = relay.has(1).await;
+        kit.clock.advance(MINUTE);
+        let second = new("Teh", "budi@example.com", "fedcba9876543210fedcba9876543210");
+        assert_eq!(operator.post(&format!("{path}?lang=en"), &second).await.status, 200);
+        let own = new("Sendiri", "operator@example.com", "00112233445566778899aabbccddeeff");
+        assert_eq!(operator.post(path, &own).await.status, 303);
+        let then = relay.has(2).await;
+        let queued: Vec<_> = letters(&kit).await.into_iter().map(|letter| (letter.kind, letter.language)).collect();
+        let invited = |language| (LetterKind::Invitation, language);
+        assert_eq!(queued, [invited(Language::Indonesian), invited(Language::English)], "a form invites once");
+        assert_eq!((taken[0].to.as_str(), then[1].to.as_str()), ("siti@example.com", "budi@example.com"));
+        for letter in [&taken[0], &then[1]] {
+            let link = link_of(&kit, &letter.words(), "/dashboard/invite/");
+            let page = Customer::of(&kit).open(&link).await;
+            assert_eq!(page.status, 200);
+            assert!(page.text.contains(&letter.to), "{}", page.text);
+        }
     })
     .await;
 }

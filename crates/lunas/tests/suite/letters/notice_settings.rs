@@ -30,6 +30,7 @@ on_sqlite_alone![
     the_secret_is_shown_once_and_only_owners_see_where_notices_go,
     a_test_notice_says_that_notices_arrive on 2 threads,
     operators_are_told_at_the_url_of_the_installation on 2 threads,
+    an_operator_sends_a_test_notice_to_the_url_of_the_installation on 2 threads,
 ];
 
 async fn a_bad_url_is_named_and_leaves_nothing_behind(kit: Arc<Kit>) {
@@ -117,8 +118,8 @@ async fn a_test_notice_says_that_notices_arrive(kit: Arc<Kit>) {
     assert_eq!((&body["kind"], &body["subject"]), (&json!("test"), &json!("A test notice from Lunas")));
 }
 
-async fn operators_are_told_at_the_url_of_the_installation(kit: Arc<Kit>) {
-    let receiver = Receiver::start().await;
+/// A secret, and an installation whose operators are told at the receiver.
+fn operators_at(receiver: &Receiver) -> (String, Options) {
     let secret = "quiet ".repeat(6);
     let operator_url = OperatorUrl {
         url: receiver.url(),
@@ -126,7 +127,12 @@ async fn operators_are_told_at_the_url_of_the_installation(kit: Arc<Kit>) {
         language: Language::English,
         https_only: false,
     };
-    let options = Options { operator_url: Some(operator_url), ..Options::default() };
+    (secret, Options { operator_url: Some(operator_url), ..Options::default() })
+}
+
+async fn operators_are_told_at_the_url_of_the_installation(kit: Arc<Kit>) {
+    let receiver = Receiver::start().await;
+    let (secret, options) = operators_at(&receiver);
     kit.on_another(options, async |kit| {
         let acquired = acquired(&kit, "midtrans").await;
         acquired.asked.fail_every(Service::Generate, Some(Fault::Status(500)));
@@ -141,6 +147,33 @@ async fn operators_are_told_at_the_url_of_the_installation(kit: Arc<Kit>) {
         until(async || states(&kit).await == ["sent"]).await;
         assert_eq!(letters(&kit).await[0].kind, LetterKind::BankDown);
         kit.may_leave_deliveries_due();
+    })
+    .await;
+}
+
+async fn an_operator_sends_a_test_notice_to_the_url_of_the_installation(kit: Arc<Kit>) {
+    let (page, test) = ("/dashboard/operator/letters", "/dashboard/operator/letters/test-notice");
+    let operator = Person::operator(&kit, "operator@example.com").await;
+    assert!(!operator.open(page).await.text.contains(test), "there is no URL");
+    assert_eq!(operator.post(test, &[]).await.status, 404);
+    assert_eq!(letters(&kit).await, []);
+    let receiver = Receiver::start().await;
+    let (secret, options) = operators_at(&receiver);
+    kit.on_another(options, async |kit| {
+        kit.engine.mark_development().await.unwrap();
+        let operator = Person::operator(&kit, "operator@example.com").await;
+        let shown = operator.open(page).await;
+        let origin = receiver.url().replace("/hook", "");
+        assert!(shown.text.contains(test) && shown.text.contains(&origin), "{}", shown.text);
+        assert!(!shown.text.contains(&receiver.url()), "what else is in the URL may be a secret");
+        kit.deliver(SendLimits::default());
+        assert_eq!(operator.post(test, &[]).await.status, 303);
+        let body = verified(&kit, &receiver.arrived(1).await[0], &secret);
+        assert_eq!((&body["kind"], &body["project_id"]), (&json!("test"), &json!(null)));
+        assert_eq!(body["subject"], json!("A test notice from Lunas"));
+        until(async || states(&kit).await == ["sent"]).await;
+        let log = operator.open("/dashboard/operator/audit?lang=en").await;
+        assert!(log.text.contains("Sent a test notice") && log.text.contains(&origin), "{}", log.text);
     })
     .await;
 }

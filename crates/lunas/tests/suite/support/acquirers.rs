@@ -133,6 +133,7 @@ pub(crate) fn word_of(acquired: &Acquired, payment: &Value) -> Notification {
         status: "00".to_owned(),
         paid_at_ms: None,
         receipt_id: "123456789012".to_owned(),
+        ..Notification::default()
     }
 }
 

@@ -44,6 +44,8 @@ pub(super) async fn refund_world(store: &Store) -> RefundWorld {
     };
     succeeded(store, &world.done).await;
     keep(store, sent(attempt(&world.account, &world.sent, 1), &world.sent)).await;
+    let by_code = begun(store, &world.project, world.payment.id, 100, PROCESSING).await;
+    keep(store, sent(attempt(&world.account, &by_code, 1), &by_code)).await;
     let (project_id, made_by) = (world.project.id, Party::CommandLine);
     keep(store, RefundWrite::Batch { project_id, number: 1, made_by, at: NOW, refunds: Vec::new() }).await;
     world
@@ -96,6 +98,10 @@ pub(super) fn refused_to_refunds(guard: Guard, world: &RefundWorld) -> Vec<Write
                 noted(&domain::refund::transfer::TransferAttempt { asked: 1, ..first.clone() }, AttemptState::Done),
                 noted(&attempt(account, ready, 1), AttemptState::Done),
             ])
+        }
+        Guard::RefundAlone => {
+            let payment_id = payment.id;
+            writes([waiting, ready].map(|refund| RefundWrite::AloneOfPayment { payment_id, refund_id: refund.id }))
         }
         Guard::RefundBatch => {
             let refunds = vec![(ready.id, ready.version)];

@@ -14,13 +14,15 @@ use crate::{
     bank_samples::kept_account,
     database::keep,
     refund_attempts::{attempt, noted, sent},
-    refund_samples::{PROCESSING, begun, cancelled, failed, on_its_way, paid, returned, returning, settled, succeeded},
+    refund_samples::{
+        PROCESSING, begun, cancelled, failed, finding_done, given_up, on_its_way, paid, returned, returning, settled,
+        succeeded,
+    },
     samples::{self, AMOUNT, EVERYTHING, after, kept_payment},
 };
 
 const COUNTS: &str = "I2 refunds are counted as they stand";
-const CEILING: &str =
-    "I26 refunds of a paid payment that were not failed, cancelled or returned do not exceed the money received for it";
+const CEILING: &str = "I26 refunds of a paid payment that were not failed, cancelled or returned do not exceed the money received for it, but for those found done";
 const SUMS: &str = "I26 a payment keeps what was refunded of it, and what is being refunded";
 const FEES: &str = "I26 with refunds that have succeeded, no more of a fee goes back than was taken, and it is posted";
 const REFUNDING: &str = "I27 what is on its way back is the sum of the refunds that are unfinished";
@@ -29,6 +31,9 @@ const MONEY_IN: &str = "I28 the money that came for a project is on its accounts
 const POSTED: &str = "I29 a refund is posted once when it is made and once for each end that it has come to";
 const OF_A_REFUND: &str = "I29 what is posted of refunds is of a refund";
 const SPLIT: &str = "I29 a refund was taken from the accounts that it says";
+const FOUND: &str = "I29 a refund that was found done was taken again from the accounts that it says";
+const TOLD: &str =
+    "I26 a refund that was found done after people had ended it as failed has succeeded, and has a difference";
 const HELD: &str = "I29 held money is returned by a refund exactly while the refund stands";
 const ATTEMPTS: &str =
     "I30 attempts to send a refund follow each other, each after the final refusal of the one before";
@@ -45,6 +50,7 @@ pub(super) struct RefundHistory {
     returned: Refund,
     sent: Refund,
     of_receipt: Refund,
+    found: Refund,
 }
 
 pub(super) async fn refund_history(store: &Store) -> RefundHistory {
@@ -58,6 +64,7 @@ pub(super) async fn refund_history(store: &Store) -> RefundHistory {
         returned: begun(store, &project, payment.id, 1_400, PROCESSING).await,
         sent: on_its_way(store, &project, other.id, 1_500).await,
         of_receipt: held_history(store, &project).await,
+        found: on_its_way(store, &project, other.id, 1_600).await,
         payment,
         project,
     };
@@ -67,7 +74,11 @@ pub(super) async fn refund_history(store: &Store) -> RefundHistory {
     cancelled(store, &history.cancelled).await;
     succeeded(store, &history.returned).await;
     returned(store, &history.returned).await;
-    sent_history(store, &kept_account(store).await, &history.sent).await;
+    let account = kept_account(store).await;
+    sent_history(store, &account, &history.sent).await;
+    let sending = attempt(&account, &history.found, 1);
+    let found = given_up(store, &history.found, &sending).await;
+    keep(store, finding_done(store, &found, &sending).await).await;
     history
 }
 
@@ -141,7 +152,7 @@ fn money_rows(history: &RefundHistory) -> Vec<Row> {
 fn posting_rows(history: &RefundHistory, other: &Project) -> Vec<Row> {
     let row = |invariant: &'static str, sql: String, of: &Refund| (invariant, sql, of.id.to_string());
     let delete = |kind: &str, of: &Refund| format!("DELETE FROM postings WHERE id = '{kind}:{}'", of.id);
-    let RefundHistory { unfinished, succeeded, failed, cancelled, returned, of_receipt, .. } = history;
+    let RefundHistory { unfinished, succeeded, failed, cancelled, returned, of_receipt, found, .. } = history;
     let state = |status: &str, of: &Refund| {
         format!("UPDATE refunds SET status = '{status}', pending_reason = NULL WHERE id = '{}'", of.id)
     };
@@ -176,6 +187,14 @@ fn posting_rows(history: &RefundHistory, other: &Project) -> Vec<Row> {
             ),
             failed,
         ),
+        row(
+            FOUND,
+            format!("UPDATE refunds SET found_from_pending = found_from_pending - 1 WHERE id = '{}'", found.id),
+            found,
+        ),
+        row(FOUND, format!("UPDATE refunds SET found_done_at = found_done_at + 1 WHERE id = '{}'", found.id), found),
+        row(TOLD, format!("DELETE FROM bank_differences WHERE subject LIKE '{}%'", found.id), found),
+        row(TOLD, state("failed", found), found),
         row(HELD, "UPDATE receipts SET decided_refund_id = NULL WHERE id = 'on its way back'".to_owned(), of_receipt),
         row(HELD, state("failed", of_receipt), of_receipt),
         (

@@ -5,19 +5,17 @@ use std::time::Duration;
 
 use domain::{
     bank_difference::DifferenceKind,
-    bank_request::jakarta_day,
     id::BankAccountId,
     project::Project,
     refund::{
-        Refund,
+        Failure, FailureKind, Refund,
+        doubt::StatementFinding,
         transfer::{AttemptState, TransferAttempt},
     },
     time::{DAY, Timestamp},
 };
 use futures_util::{StreamExt, stream};
-use gateway::snap::{
-    OnStatement, OrderStanding, RefundAsked, RefundReference, Service, Shown, TransferAsked, find_on_statement,
-};
+use gateway::snap::{OrderStanding, RefundAsked, RefundReference, Shown, TransferAsked};
 use store::{CommitError, Guard};
 
 use super::{
@@ -33,8 +31,6 @@ use crate::{
 /// Attempts of one account that one look takes, and those that are asked about at once.
 const AT_ONCE: i64 = 64;
 const IN_FLIGHT_MOST: usize = 8;
-/// A statement of so many lines may be a part of one.
-const WHOLE_STATEMENT_MOST: usize = 100;
 /// How often an attempt is asked about once a person has been told.
 const FLAGGED_REST: Duration = Duration::from_hours(1);
 /// An attempt that is not known for so long is a matter for a person, whatever the profile says.
@@ -145,7 +141,7 @@ impl Engine {
         })
     }
 
-    async fn conclude_standing(
+    pub(super) async fn conclude_standing(
         &self,
         open: &OpenAccount,
         project: &Project,
@@ -165,16 +161,13 @@ impl Engine {
                 let done = Known::ended(AttemptState::Done, bank_reference, "the bank says that it is done");
                 self.conclude_done(project, &attempt, done).await
             }
-            OrderStanding::Returned => self.conclude_returned(project, &attempt, None).await,
+            OrderStanding::Returned => self.conclude_returned(project, &attempt).await,
             OrderStanding::NotDone => {
-                let words = "the bank says that it has failed";
-                let refused = Known::ended(AttemptState::Refused, None, words);
+                let words = Failure::from(FailureKind::NotCarriedOut).reason();
+                let refused = Known::ended(AttemptState::Refused, None, words.clone());
                 match attempt.rail {
-                    Some(_) => self.conclude_failed(project, &attempt, refused, words.to_owned()).await,
-                    None => {
-                        let refused = Some((&attempt, refused));
-                        self.need_account(project, refund.id, words.to_owned(), refused).await
-                    }
+                    Some(_) => self.conclude_failed(project, &attempt, refused, words).await,
+                    None => self.need_account(project, refund.id, words, Some((&attempt, refused))).await,
                 }
             }
             OrderStanding::Differs => {
@@ -198,61 +191,21 @@ impl Engine {
         if !is_patience_over(open, &attempt, self.now()) {
             return self.ask_later(&attempt, "not found, which proves nothing yet", Some(open)).await;
         }
-        match self.on_statement(open, refund, &attempt).await? {
-            Some(OnStatement::Debited) => {
+        let reading = self.read_statement_of(open, refund, &attempt).await?;
+        match reading.map(|reading| reading.found) {
+            Some(StatementFinding::Debited) => {
                 let done = Known::ended(AttemptState::Done, None, "it is on the account's statement");
                 self.conclude_done(project, &attempt, done).await
             }
-            Some(OnStatement::Returned) => self.conclude_returned(project, &attempt, None).await,
-            Some(OnStatement::OtherAmount) => {
+            Some(StatementFinding::Returned) => self.conclude_returned(project, &attempt).await,
+            Some(StatementFinding::OtherAmount) => {
                 self.raise(&attempt, DifferenceKind::Amount, None).await?;
                 self.ask_later(&attempt, "it is on the account's statement with another amount", Some(open)).await
             }
-            Some(OnStatement::Absent) => {
+            Some(StatementFinding::Absent) => {
                 self.ask_later(&attempt, "not found, and not on the account's statement", Some(open)).await
             }
             None => self.ask_later(&attempt, "not found", Some(open)).await,
-        }
-    }
-
-    /// What the statement of the day on which an attempt was made, and of those after it, says about it; none where the bank has
-    /// none, or does not show it now.
-    pub(super) async fn on_statement(
-        &self,
-        open: &OpenAccount,
-        refund: &Refund,
-        attempt: &TransferAttempt,
-    ) -> Result<Option<OnStatement>, Error> {
-        if attempt.rail.is_none() || open.parameters.url(Service::Statement).is_none() {
-            return Ok(None);
-        }
-        let first = jakarta_day(attempt.sent_at);
-        let last = jakarta_day(self.now()).min(first + 2);
-        Ok(match self.ask_bank(open, &Question::Statement(first, last)).await? {
-            Ok(Reply::Statement(lines)) => {
-                let found = find_on_statement(&lines, &attempt.reference, refund.amount);
-                // A bank that has more lines than it tells at once proves nothing by what it leaves out.
-                Some(found).filter(|found| *found != OnStatement::Absent || lines.len() < WHOLE_STATEMENT_MOST)
-            }
-            _ => None,
-        })
-    }
-
-    async fn conclude_returned(
-        &self,
-        project: &Project,
-        attempt: &TransferAttempt,
-        bank_reference: Option<String>,
-    ) -> Result<(), Error> {
-        let done = Known::ended(AttemptState::Done, bank_reference, "it was done, and the money has come back");
-        self.conclude_done(project, attempt, done).await?;
-        let back = self.advance_refund(project, attempt.refund_id, |basis| {
-            let why = "the bank has sent the money back".to_owned();
-            Ok(basis.refund.clone().come_back(why, basis.is_unsettled, basis.now)?.into())
-        });
-        match back.await {
-            Ok(_) | Err(Error::RefundStuck(_)) => Ok(()),
-            Err(error) => Err(error),
         }
     }
 
@@ -299,7 +252,7 @@ fn kept_answer(attempt: &TransferAttempt, answer: &str) -> String {
 }
 
 /// Whether the bank has called the order one that it knew already: then it must show that this is ours.
-fn was_repeated(attempt: &TransferAttempt) -> bool {
+pub(super) fn was_repeated(attempt: &TransferAttempt) -> bool {
     let code = attempt.answer.as_deref().unwrap_or_default();
     let case = (code.get(..3), code.get(5..7));
     matches!(case, (Some("409"), Some("01")) | (Some("404"), Some("18")))
@@ -328,6 +281,7 @@ mod tests {
                 updated_at: Timestamp::from_millis(1),
                 ask_at: None,
                 asked: 1,
+                statement: None,
             };
             assert_eq!(kept_answer(&attempt, "not found"), expected);
             assert_eq!(was_repeated(&attempt), is_repeated);

@@ -2,7 +2,8 @@
 
 use domain::money::Rupiah;
 use gateway::snap::{
-    CallError, NameAsked, NameTold, OrderStanding, RailServices, RefundAsked, Service, StatementLine, TransferAsked,
+    CallError, NameAsked, NameTold, OrderStanding, RailServices, RefundAsked, Service, StatementAsked, StatementPage,
+    TransferAsked,
 };
 use store::OpeningWrite;
 
@@ -22,8 +23,7 @@ pub(super) enum Question<'a> {
     Transfer(TransferAsked<'a>),
     Refund(RefundAsked<'a>),
     Name(NameAsked<'a>),
-    /// From this day in Jakarta to that.
-    Statement(i64, i64),
+    Statement(StatementAsked),
     Balance,
 }
 
@@ -31,18 +31,18 @@ pub(super) enum Question<'a> {
 pub(super) enum Reply {
     Standing(OrderStanding),
     Name(NameTold),
-    Statement(Vec<StatementLine>),
+    Statement(StatementPage),
     Balance(Rupiah),
 }
 
 impl Question<'_> {
-    fn service(&self, open: &OpenAccount) -> Option<Service> {
+    fn service(&self, open: &OpenAccount) -> Service {
         match self {
-            Question::Transfer(asked) => RailServices::of(asked.rail).map(|services| services.status),
-            Question::Refund(asked) => Some(open.parameters.query_service(asked.code.kind)),
-            Question::Name(asked) => RailServices::of(asked.rail).map(|services| services.inquiry),
-            Question::Statement(..) => Some(Service::Statement),
-            Question::Balance => Some(Service::Balance),
+            Question::Transfer(asked) => RailServices::of(asked.rail).status,
+            Question::Refund(asked) => open.parameters.query_service(asked.code.kind),
+            Question::Name(asked) => RailServices::of(asked.rail).inquiry,
+            Question::Statement(..) => Service::Statement,
+            Question::Balance => Service::Balance,
         }
     }
 }
@@ -54,9 +54,8 @@ impl Engine {
         open: &OpenAccount,
         question: &Question<'_>,
     ) -> Result<Result<Reply, CallError>, Error> {
-        let (Ok(outgoing), Some(service)) = (open.outgoing(), question.service(open)) else {
-            return Ok(Err(not_set_up()));
-        };
+        let Ok(outgoing) = open.outgoing() else { return Ok(Err(not_set_up())) };
+        let service = question.service(open);
         for last in [false, true] {
             let call = match self.dial(open, outgoing).await {
                 Ok(call) => call,
@@ -69,7 +68,7 @@ impl Engine {
                 Question::Transfer(asked) => client.transfer_standing(&context, asked).await.map(Reply::Standing),
                 Question::Refund(asked) => client.refund_standing(&context, asked).await.map(Reply::Standing),
                 Question::Name(asked) => client.beneficiary_name(&context, asked).await.map(Reply::Name),
-                Question::Statement(from, to) => client.statement(&context, *from, *to).await.map(Reply::Statement),
+                Question::Statement(asked) => client.statement_page(&context, asked).await.map(Reply::Statement),
                 Question::Balance => client.balance(&context).await.map(Reply::Balance),
             };
             self.hang_up(call, open, service, &result);

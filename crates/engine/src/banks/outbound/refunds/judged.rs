@@ -10,16 +10,20 @@ use domain::{
     money::Rupiah,
     project::Project,
     refund::{
-        FAILURE, Refund, RefundStuck,
+        Failure, FailureKind, Refund, RefundState, RefundStuck,
         transfer::{AttemptState, TransferAttempt},
     },
     time::Timestamp,
 };
 use gateway::snap::{OrderSent, Verdict};
-use store::{CommitError, Guard, OpeningWrite, RefundWrite};
+use store::{CommitError, Guard, OpeningWrite, RefundWrite, Write};
 
 use super::plan::morning_after;
-use crate::{Engine, Error, banks::contracts::open_account::OpenAccount, refunds::Decided};
+use crate::{
+    Engine, Error,
+    banks::contracts::open_account::OpenAccount,
+    refunds::{Decided, StepBasis},
+};
 
 /// When an attempt is asked about first after an answer that says nothing.
 const FIRST_ASKED_AFTER: Duration = Duration::from_secs(5);
@@ -84,19 +88,19 @@ impl Engine {
             }
             Verdict::OverLimit if attempt.rail.is_some() => self.note_attempt(&attempt, refused).await,
             Verdict::OverLimit | Verdict::NotThisWay => {
-                let why = plain_reason(sent.verdict, &sent.code);
+                let why = Failure::refused(&sent.code).reason();
                 self.need_account(project, id, why, Some((&attempt, refused))).await
             }
             Verdict::WrongDestination if attempt.rail.is_none() => {
-                let why = plain_reason(sent.verdict, &sent.code);
+                let why = Failure::refused(&sent.code).reason();
                 self.need_account(project, id, why, Some((&attempt, refused))).await
             }
             Verdict::WrongDestination => {
-                self.conclude_failed(project, &attempt, refused, plain_reason(sent.verdict, &sent.code)).await
+                self.conclude_failed(project, &attempt, refused, Failure::refused(&sent.code).reason()).await
             }
             Verdict::AboveWhatIsLeft => {
                 self.raise(&attempt, DifferenceKind::Amount, None).await?;
-                self.conclude_failed(project, &attempt, refused, plain_reason(sent.verdict, &sent.code)).await
+                self.conclude_failed(project, &attempt, refused, Failure::refused(&sent.code).reason()).await
             }
         }
     }
@@ -110,17 +114,60 @@ impl Engine {
     ) -> Result<(), Error> {
         let ended = self.advance_refund(project, attempt.refund_id, |basis| {
             let reference = done.bank_reference.clone().unwrap_or_else(|| attempt.reference.clone());
-            let step = basis.refund.clone().succeed(Some(reference), basis.now)?;
-            Ok(Decided::from(step).with(self.attempt_noted(attempt, &done)))
+            // Of an attempt that was recorded as refused, it is a difference.
+            let noted = self.unended_noted(basis, attempt, &done).ok_or(RefundStuck::NotProcessing)?;
+            // People have ended it as failed meanwhile.
+            let decided = match basis.refund.state {
+                RefundState::Failed => self.found_done(basis, attempt, reference)?,
+                _ => basis.refund.clone().succeed(Some(reference), basis.now)?.into(),
+            };
+            Ok(decided.with(noted))
         });
         match self.settled(ended.await)? {
             Settled::Yes | Settled::ByAnother => Ok(()),
-            // People have decided otherwise meanwhile.
             Settled::Late => {
-                self.raise(attempt, DifferenceKind::Refunded, Some(attempt)).await?;
+                // People have decided otherwise meanwhile.
+                if !self.is_booked(attempt).await? {
+                    self.raise(attempt, DifferenceKind::Refunded, Some(attempt)).await?;
+                }
                 self.note_attempt(attempt, done).await
             }
         }
+    }
+
+    /// Whether the refund has succeeded by this attempt already: then an answer that says so once more is no difference.
+    async fn is_booked(&self, attempt: &TransferAttempt) -> Result<bool, Error> {
+        let attempts = self.store.refund_attempts(attempt.refund_id).await?;
+        let refund = self.store.refund(attempt.refund_id).await?.ok_or(Error::NotFound("refund"))?;
+        let may_be_done = attempts.iter().any(|one| one.number == attempt.number && one.state.may_be_done());
+        Ok(may_be_done && refund.state.succeeded_at().is_some())
+    }
+
+    /// The bank has carried it out, and the money has come back.
+    pub(super) async fn conclude_returned(&self, project: &Project, attempt: &TransferAttempt) -> Result<(), Error> {
+        let words = "it was done, and the money has come back";
+        // The attempt ends with the refund's last step: a node that goes on after a crash between the two asks again.
+        let ask_at = Some(self.now());
+        let gone = Known { state: AttemptState::Unknown, bank_reference: None, answer: words.to_owned(), ask_at };
+        self.conclude_done(project, attempt, gone).await?;
+        let done = Known::ended(AttemptState::Done, None, words);
+        let back = self.advance_refund(project, attempt.refund_id, |basis| {
+            let why = Failure::from(FailureKind::CameBack).reason();
+            let step = basis.refund.clone().come_back(why, basis.is_unsettled, basis.now)?;
+            let besides = self.unended_noted(basis, attempt, &done).into_iter().map(Write::from).collect();
+            Ok(Decided { besides, ..step.into() })
+        });
+        match self.settled(back.await)? {
+            Settled::Yes | Settled::ByAnother => Ok(()),
+            Settled::Late => self.note_attempt(attempt, done).await,
+        }
+    }
+
+    /// What is known of an attempt now, as a write beside a step; none where it has ended. Another node may have asked about it since
+    /// it was read, which changes nothing of what the bank has done.
+    fn unended_noted(&self, basis: &StepBasis, attempt: &TransferAttempt, known: &Known) -> Option<RefundWrite> {
+        let live = basis.live.as_ref().filter(|live| live.number == attempt.number);
+        live.filter(|live| live.state != AttemptState::Done).map(|live| self.attempt_noted(live, known))
     }
 
     /// The bank has not carried it out and never will: the refund ends.
@@ -248,16 +295,4 @@ enum Settled {
     ByAnother,
     /// The refund is not on its way any more.
     Late,
-}
-
-/// What a merchant reads about a refusal.
-pub(super) fn plain_reason(verdict: Verdict, code: &str) -> String {
-    let words = match verdict {
-        Verdict::NotThisWay => "the bank does not give this payment's money back by its code",
-        Verdict::OverLimit => "the bank gives so much back by no code",
-        Verdict::WrongDestination => "the bank says that the account is wrong or closed",
-        Verdict::AboveWhatIsLeft => "the bank says that less of the payment is left than our books say",
-        _ => "the bank has refused it",
-    };
-    format!("{words} ({code})").chars().take(FAILURE.most).collect()
 }

@@ -5,16 +5,20 @@
 //! needs the bank's final refusal of this one.
 //!
 //! `plan` decides by which account and rail a refund goes, `send` sends it, `judged` commits what follows from the answer,
-//! `ask` asks what became of attempts, `again` repeats an order where the bank takes it for the same, `people` says when people may end one as failed, `names` asks whose an account is, and `call`
-//! is how all of them call.
+//! `ask` asks what became of attempts, `again` repeats an order where the bank takes it for the same, `people` says what people's word about an uncertain one is judged by, `names` asks whose an account is,
+//! `statement` looks for orders on the account's statement, `notices` takes what banks tell by themselves, and `call` is how
+//! all of them call.
 
 mod again;
 mod ask;
 mod call;
 mod judged;
 pub(in crate::banks) mod names;
+mod notices;
 mod people;
 mod plan;
 mod send;
+mod statement;
 
 pub(crate) use names::AccountName;
+pub use people::UncertainTerms;

@@ -5,7 +5,7 @@ use domain::{
     money::Rupiah,
     opening::bank_reference,
     project::{Environment, Project},
-    refund::Refund,
+    refund::{Failure, Refund},
 };
 use gateway::snap::{BankNamed, NameAsked, NameTold};
 use rand::RngExt;
@@ -83,9 +83,7 @@ impl Engine {
                 let to = Destination { holder: Some(cut(&name)), is_checked: true, ..to };
                 NameChecked::Go(Way::Account { rail, to, number })
             }
-            Ok(Reply::Name(NameTold::NoAccount { code })) => {
-                NameChecked::NoAccount(format!("the bank knows no such account, or it is closed ({code})"))
-            }
+            Ok(Reply::Name(NameTold::NoAccount { code })) => NameChecked::NoAccount(Failure::refused(&code).reason()),
             Ok(_) => NameChecked::Wait,
             Err(error) => {
                 tracing::warn!(%error, refund = %refund.id, "a refund waits until its bank says whose the account is");

@@ -13,7 +13,7 @@ use domain::{
     payment::Payment,
     project::{Environment, Project},
     refund::{
-        Refund, RefundRoad, RefundState,
+        Failure, FailureKind, Refund, RefundRoad, RefundState,
         transfer::{AttemptState, TransferAttempt},
     },
     time::{DAY, HOUR, Timestamp},
@@ -94,19 +94,19 @@ impl Engine {
 
     async fn plan_by_code(&self, refund: &Refund, now: Timestamp) -> Result<Plan, Error> {
         let Some((paid, open, money)) = self.code_of_refund(refund).await? else {
-            return Ok(need("the code that was paid was not issued by a bank that can give its money back"));
+            return Ok(need(FailureKind::NotABanksCode));
         };
         let refunds = &open.parameters.refunds;
         if open.parameters.refund_service().is_none() {
-            return Ok(need("the bank that issued the code gives no money back by itself"));
+            return Ok(need(FailureKind::NoRefunds));
         }
         if money.is_some_and(|money| !is_in_window(&open, &money, now)) {
-            return Ok(need(&format!("the bank gives money back for {} days after the payment", refunds.window_days)));
+            return Ok(need(FailureKind::WindowOver));
         }
         let is_held_up = !open.account.enabled
             || self.outbound.is_resting(open.id(), now)
             || refunds.closed.opens_at(now).is_some()
-            || (refunds.one_at_a_time && self.has_earlier_in_flight(refund).await?);
+            || (refunds.one_at_a_time && self.waits_for_another(refund).await?);
         if is_held_up {
             return Ok(Plan::Wait);
         }
@@ -167,14 +167,24 @@ impl Engine {
         Ok(Some((paid, open, money)))
     }
 
-    /// Whether an earlier refund of the payment is on its way. Of all that are, the earliest goes first, whoever sends it.
-    async fn has_earlier_in_flight(&self, refund: &Refund) -> Result<bool, Error> {
+    /// Whether another refund of the payment was sent by its code and has no end yet, or shall go first: of those that are ready,
+    /// the earliest does.
+    async fn waits_for_another(&self, refund: &Refund) -> Result<bool, Error> {
         let Some(payment_id) = refund.of.payment() else { return Ok(false) };
         let others = self.store.refunds_of_payment(payment_id).await?;
-        let is_before = |other: &Refund| {
-            other.id < refund.id && other.road == RefundRoad::Qris && matches!(other.state, RefundState::Pending(_))
+        let is_another = |other: &&Refund| {
+            other.id != refund.id && other.road == RefundRoad::Qris && matches!(other.state, RefundState::Pending(_))
         };
-        Ok(others.iter().any(is_before))
+        for other in others.iter().filter(is_another) {
+            if other.id < refund.id && other.is_ready() {
+                return Ok(true);
+            }
+            let attempts = self.store.refund_attempts(other.id).await?;
+            if attempts.iter().any(|attempt| attempt.state.may_be_done()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     async fn plan_transfer(
@@ -241,8 +251,8 @@ pub(super) fn pays_for(open: &OpenAccount, project: &Project, assigned: &[(Metho
     }
 }
 
-fn need(why: &str) -> Plan {
-    Plan::NeedAccount(why.to_owned())
+fn need(why: FailureKind) -> Plan {
+    Plan::NeedAccount(Failure::from(why).reason())
 }
 
 fn is_in_window(open: &OpenAccount, money: &PayingMoney, now: Timestamp) -> bool {
@@ -343,6 +353,7 @@ mod tests {
             updated_at: now,
             ask_at: None,
             asked: 0,
+            statement: None,
         }
     }
 

@@ -138,21 +138,15 @@ impl Engine {
             updated_at: now,
             ask_at: Some(now.plus(LEASE)),
             asked: 0,
+            statement: None,
         };
         let began = Instant::now();
-        let sent = RefundWrite::AttemptSent {
-            attempt: attempt.clone(),
-            project_id: refund.project_id,
-            refund_version: refund.version,
-            from: refund.state,
-        };
-        let change = Change::from(sent).with(OpeningWrite::Sent(send.clone()));
-        match self.store.commit(change).await {
+        match self.store.commit(sent_once(&open, &refund, &attempt, &send)).await {
             Ok(()) => {}
-            // Somebody has cancelled it, another node sends it, or the external id is taken.
-            Err(CommitError::Conflict(Guard::RefundVersion | Guard::TransferAttempt | Guard::ExternalId)) => {
-                return Ok(false);
-            }
+            // Somebody has cancelled it, another node sends it or another of its payment, or the external id is taken.
+            Err(CommitError::Conflict(
+                Guard::RefundVersion | Guard::TransferAttempt | Guard::RefundAlone | Guard::ExternalId,
+            )) => return Ok(false),
             Err(error) => {
                 // Whether it is stored as sent or not, it was not.
                 self.outbound.note_unsent(&attempt.reference);
@@ -252,8 +246,22 @@ impl Engine {
 fn service_of(open: &OpenAccount, way: &Way) -> Option<Service> {
     match way {
         Way::Code(_) => open.parameters.refund_service(),
-        Way::Account { rail, .. } => RailServices::of(*rail).map(|services| services.transfer),
+        Way::Account { rail, .. } => Some(RailServices::of(*rail).transfer),
     }
+}
+
+/// Stores an attempt as sent, by one node only, and beside no other of its payment where the bank takes one at a time.
+fn sent_once(open: &OpenAccount, refund: &Refund, attempt: &TransferAttempt, send: &BankSend) -> Change {
+    let is_alone = refund.road == RefundRoad::Qris && open.parameters.refunds.one_at_a_time;
+    let payment_id = refund.of.payment().filter(|_| is_alone);
+    let alone = payment_id.map(|payment_id| RefundWrite::AloneOfPayment { payment_id, refund_id: refund.id });
+    let sent = RefundWrite::AttemptSent {
+        attempt: attempt.clone(),
+        project_id: refund.project_id,
+        refund_version: refund.version,
+        from: refund.state,
+    };
+    Change::default().with_all(alone).with(sent).with(OpeningWrite::Sent(send.clone()))
 }
 
 /// A reference that nobody has, as long as the bank takes it.

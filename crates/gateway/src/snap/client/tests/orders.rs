@@ -2,7 +2,9 @@
 
 use domain::{destination::Rail, money::Rupiah, time::Timestamp};
 
-use super::support::{Account, Bank, PATIENT, REFERENCE, answer, header, now, question};
+use serde_json::json;
+
+use super::support::{Account, Bank, PATIENT, REFERENCE, answer, body, header, now, question};
 use crate::snap::{
     BankNamed, Beneficiary, CodeKind, NameAsked, NameTold, OrderSent, RefundAsked, RefundOrder, TransferAsked,
     TransferOrder, Verdict,
@@ -108,9 +110,45 @@ async fn a_wallet_pays_from_its_balance() {
     let (request, _) = sent("dana", &[], Rail::Wallet).await;
     assert_eq!(path(&request), "/gateway/v1.0/emoney/transfer-bank.htm");
     let body = format!(
-        r#"{{"additionalInfo":{{"fundType":"MERCHANT_WITHDRAW_FOR_CORPORATE"}},"amount":{MONEY},"beneficiaryAccountName":"SITI B NURHALIZA B CAFE","beneficiaryAccountNumber":"1234567890","beneficiaryBankCode":"002","customerNumber":"0098765432","partnerReferenceNo":"{REFERENCE}"}}"#
+        r#"{{"additionalInfo":{{"beneficiaryAccountName":"SITI B NURHALIZA B CAFE","fundType":"MERCHANT_WITHDRAW_FOR_CORPORATE"}},"amount":{MONEY},"beneficiaryAccountNumber":"1234567890","beneficiaryBankCode":"002","customerNumber":"0098765432","partnerReferenceNo":"{REFERENCE}"}}"#
     );
     assert_eq!(bytes(&request), body);
+}
+
+#[tokio::test]
+async fn a_wallet_without_such_members_has_all_of_them_outside() {
+    let (request, _) = sent("generic", &[("wallet_info", "fundType:X")], Rail::Wallet).await;
+    assert!(bytes(&request).starts_with(r#"{"additionalInfo":{"fundType":"X"},"#), "{request}");
+    for member in ["beneficiaryAccountName", "beneficiaryAccountNumber", "beneficiaryBankCode", "customerNumber"] {
+        assert!(body(&request)[member].is_string(), "{member}: {request}");
+    }
+}
+
+#[tokio::test]
+async fn clearing_is_told_where_the_customer_lives_and_what_they_are() {
+    for (profile, settings, rail, place, residence, kind) in [
+        ("bca", vec![], Rail::Skn, "/openapi/v1.0/transfer-skn", "1", "1"),
+        ("bri", vec![], Rail::Skn, "/snap/v1.0/transfer-sknbi", "1", "1"),
+        ("mandiri", vec![], Rail::Rtgs, "/openapi/transactions/v2.0/transfer-rtgs", "1", "1"),
+        (
+            "bni",
+            vec![("beneficiary_residence", "2"), ("beneficiary_type", "2"), ("rtgs_info", "a:b")],
+            Rail::Rtgs,
+            "/snap-service/v1/transfer-rtgs",
+            "2",
+            "2",
+        ),
+    ] {
+        let (request, _) = sent(profile, &settings, rail).await;
+        assert_eq!(path(&request), format!("/gateway{place}"));
+        let sent = body(&request);
+        assert_eq!(
+            (&sent["beneficiaryCustomerResidence"], &sent["beneficiaryCustomerType"]),
+            (&json!(residence), &json!(kind))
+        );
+        assert_eq!(sent["additionalInfo"]["a"].is_string(), profile == "bni", "{profile}");
+        assert!(sent["beneficiaryAccountName"].is_string() && sent["beneficiaryBankCode"].is_string());
+    }
 }
 
 #[tokio::test]
@@ -164,7 +202,7 @@ async fn a_destination_is_asked_about_by_its_rail() {
             Rail::Wallet,
             "/v1.0/emoney/bank-account-inquiry.htm",
             format!(
-                r#"{{"additionalInfo":{{"fundType":"MERCHANT_WITHDRAW_FOR_CORPORATE"}},"amount":{MONEY},"beneficiaryAccountNumber":"1234567890","beneficiaryBankCode":"002","customerNumber":"0098765432","partnerReferenceNo":"{REFERENCE}"}}"#
+                r#"{{"additionalInfo":{{"beneficiaryBankCode":"002","fundType":"MERCHANT_WITHDRAW_FOR_CORPORATE"}},"amount":{MONEY},"beneficiaryAccountNumber":"1234567890","customerNumber":"0098765432","partnerReferenceNo":"{REFERENCE}"}}"#
             ),
         ),
     ] {
@@ -185,14 +223,20 @@ async fn a_transfer_is_asked_about_by_both_ids_and_its_service() {
     for (profile, rail, place, service) in [
         ("bca", Rail::Intrabank, "/openapi/v1.0/transfer/status", "17"),
         ("bca", Rail::BiFast, "/openapi/v1.0/transfer/status", "18"),
+        ("bca", Rail::Rtgs, "/openapi/v1.0/transfer/status", "22"),
+        ("bca", Rail::Skn, "/openapi/v1.0/transfer/status", "23"),
         ("dana", Rail::Wallet, "/v1.0/emoney/transfer-bank-status.htm", "00"),
     ] {
         let bank = Bank::start(vec![answer("200 OK", "{}")]).await;
         let account = Account::with(&bank.url, profile, PATIENT, &[SOURCE]);
         let _ = account.client.transfer_standing(&account.context(), &status_question(rail)).await;
         let request = bank.calls().remove(0);
+        let (start, end) = match rail {
+            Rail::Wallet => (String::new(), ""),
+            _ => (format!(r#""amount":{MONEY},"#), r#","transactionDate":"2026-01-15T10:20:30+07:00""#),
+        };
         let body = format!(
-            r#"{{"amount":{MONEY},"originalExternalId":"123456789","originalPartnerReferenceNo":"{REFERENCE}","serviceCode":"{service}","transactionDate":"2026-01-15T10:20:30+07:00"}}"#
+            r#"{{{start}"originalExternalId":"123456789","originalPartnerReferenceNo":"{REFERENCE}","serviceCode":"{service}"{end}}}"#
         );
         assert_eq!((path(&request), bytes(&request)), (&*format!("/gateway{place}"), &*body), "{profile}");
     }

@@ -9,7 +9,8 @@ use super::{
     support::{Account, Act, Bank, HASTY, PATIENT, REFERENCE, answer},
 };
 use crate::snap::{
-    CallError, NameAsked, NameTold, OrderSent, OrderStanding, RefundAsked, Shown, TransferAsked, Verdict,
+    CallError, NameAsked, NameTold, OrderSent, OrderStanding, RefundAsked, Shown, TransferAsked, TransferNotice,
+    Verdict,
 };
 
 fn account(bank: &Bank) -> Account {
@@ -184,6 +185,63 @@ async fn a_transfer_stands_as_its_status_says() {
             standing(status, &json!({ "responseCode": code }), &status_question(Rail::Online)).await,
             Ok(expected)
         );
+    }
+}
+
+#[tokio::test]
+async fn an_order_through_the_clearing_is_done_when_the_answer_says_so() {
+    for (rail, service) in [(Rail::Skn, "23"), (Rail::Rtgs, "22")] {
+        for (told, verdict) in [
+            (json!({ "transactionStatus": "00" }), Verdict::Done),
+            (json!({ "transactionStatus": "03" }), Verdict::Unknown),
+            (json!({ "transactionStatus": "06" }), Verdict::Unknown),
+            (json!({}), Verdict::Unknown),
+        ] {
+            let mut told = told;
+            told["responseCode"] = json!(format!("200{service}00"));
+            let bank = Bank::start(vec![answer("200 OK", &told.to_string())]).await;
+            let account = account(&bank);
+            let found = account.client.transfer(&account.context(), &order(rail), true).await;
+            assert_eq!(found.verdict, verdict, "{told}");
+        }
+    }
+}
+
+#[test]
+fn a_notice_says_what_became_of_a_transfer_only_with_our_amount() {
+    let ours = json!({ "value": "50000.00", "currency": "IDR" });
+    let read = |status: &str, amount: &Value, number: &str| {
+        let told = json!({
+            "originalPartnerReferenceNo": REFERENCE, "latestTransactionStatus": status, "amount": amount,
+            "beneficiaryAccountNo": number,
+        });
+        let notice = TransferNotice::read(told).unwrap();
+        assert_eq!(notice.reference, REFERENCE);
+        notice.standing(&status_question(Rail::Skn))
+    };
+    let done = |shown| OrderStanding::Done { bank_reference: None, shown };
+    for (status, expected) in [
+        ("00", done(Shown::Both)),
+        ("04", OrderStanding::Returned),
+        ("05", OrderStanding::NotDone),
+        ("06", OrderStanding::NotDone),
+        ("03", OrderStanding::Waiting),
+        ("07", OrderStanding::NotFound),
+        ("99", OrderStanding::AskAgain),
+    ] {
+        assert_eq!(read(status, &ours, NUMBER), expected, "{status}");
+        assert_eq!(read(status, &json!({ "value": "1.00" }), NUMBER), OrderStanding::Differs, "{status}");
+        assert_eq!(read(status, &ours, "999999"), OrderStanding::Differs, "{status}");
+        assert_eq!(read(status, &Value::Null, NUMBER), OrderStanding::AskAgain, "{status}");
+    }
+    assert_eq!(read("00", &ours, "12345*****"), done(Shown::Less));
+    for (told, missing) in [
+        (json!({ "latestTransactionStatus": "00" }), "originalPartnerReferenceNo"),
+        (json!({ "originalPartnerReferenceNo": " ", "latestTransactionStatus": "00" }), "originalPartnerReferenceNo"),
+        (json!({ "originalPartnerReferenceNo": REFERENCE }), "latestTransactionStatus"),
+        (json!([]), "originalPartnerReferenceNo"),
+    ] {
+        assert_eq!(TransferNotice::read(told), Err(missing));
     }
 }
 

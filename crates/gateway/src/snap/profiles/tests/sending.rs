@@ -2,15 +2,18 @@
 
 use std::time::Duration;
 
+use domain::destination::Rail;
+
 use super::with;
 use crate::snap::{
     Profile,
-    values::{BankCodes, Codes, RefundWay, Resend, Service},
+    values::{BankCodes, Codes, RefundWay, Resend, Service, StatementPages},
 };
 
 #[test]
 fn an_account_that_transfers_needs_its_own_number_and_the_banks_address() {
     let (all, wallet) = (("transfer", "intrabank,bi_fast,online"), ("transfer", "wallet"));
+    let clearing = ("transfer", "skn,rtgs");
     let source = ("source_account", "1234567890");
     for (profile, settings, missing) in [
         ("bri", vec![all], vec!["base_url", "source_account"]),
@@ -31,6 +34,19 @@ fn an_account_that_transfers_needs_its_own_number_and_the_banks_address() {
                 "path.transfer_intrabank",
                 "path.account_external",
                 "path.transfer_interbank",
+                "path.transfer_status",
+            ],
+        ),
+        ("generic", vec![("codes", "none"), clearing], vec!["base_url", "source_account", "own_bank"]),
+        (
+            "bsi",
+            vec![clearing, source, ("codes", "none"), ("sign_out", "type2")],
+            vec![
+                "base_url",
+                "own_bank",
+                "path.account_external",
+                "path.transfer_rtgs",
+                "path.transfer_skn",
                 "path.transfer_status",
             ],
         ),
@@ -110,5 +126,21 @@ fn an_account_that_only_sends_money_is_called_by_nobody() {
         let parameters = with(profile, &settings).unwrap();
         assert_eq!(parameters.takes_money(), takes, "{profile}");
         assert!(takes || !parameters.takes_token(), "{profile}");
+    }
+    // It tells later what became of transfers through the clearing.
+    for (rails, is_told) in [("intrabank,online", false), ("skn", true), ("rtgs,online", true)] {
+        let parameters = with("bri", &[("transfer", rails)]).unwrap();
+        assert_eq!((parameters.is_told(), parameters.takes_token()), (is_told, is_told), "{rails}");
+        assert_eq!(parameters.tells_of_transfers(Rail::Skn), rails == "skn", "{rails}");
+        assert!(!parameters.tells_of_transfers(Rail::Online), "{rails}");
+    }
+}
+
+#[test]
+fn a_statement_goes_on_as_the_standard_has_it_unless_it_is_of_whole_days() {
+    for profile in Profile::all() {
+        let pages = with(profile.name, &[]).unwrap().transfers.statement_pages;
+        let known = if profile.name == "bca" { StatementPages::None } else { StatementPages::LastRecord };
+        assert_eq!(pages, known, "{}", profile.name);
     }
 }
