@@ -53,9 +53,12 @@ impl Doors {
 }
 
 impl BankServices {
-    /// Opens the doors at a free port of this machine.
+    /// Opens the doors at a free port of this machine, at a loopback address of their own: while they are closed, nothing else of
+    /// this machine takes their port.
     pub async fn open(self: &Arc<BankServices>) -> io::Result<Doors> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let [second, third, fourth] = rand::random::<[u8; 3]>();
+        let host = Ipv4Addr::new(127, second, third, fourth.clamp(2, 254));
+        let listener = TcpListener::bind((host, 0)).await?;
         let address = listener.local_addr()?;
         let serving = Mutex::new(Some(self.serve_on(listener)));
         Ok(Doors { bank: Arc::clone(self), address, serving })

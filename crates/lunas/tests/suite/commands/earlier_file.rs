@@ -129,7 +129,8 @@ async fn a_file_of_an_earlier_version_has_short_ids_in_every_table_after_the_mig
     let by_account = "UPDATE payments SET method = 'bca' WHERE state = 'paid'; UPDATE openings SET method = 'bca'; \
                       UPDATE payment_sums SET method = 'bca'; \
                       UPDATE api_keys SET rights = 'payments,held-money'; UPDATE deliveries SET leased_by = NULL; \
-                      UPDATE bank_money SET lacks_amount = 0; UPDATE sessions SET proved_at = NULL, by_factor = 0";
+                      UPDATE bank_money SET lacks_amount = 0; UPDATE sessions SET proved_at = NULL, by_factor = 0; \
+                      UPDATE checkouts SET language = NULL; UPDATE opening_attempts SET language = NULL";
     file.execute_batch(by_account).unwrap();
     without_seals(&file);
     without_refunds(&file);
