@@ -17,6 +17,7 @@
 //!   after that ([`found`]).
 //! - The number of a destination and the token of the claim page are stored encrypted and are no part of `Refund`.
 
+pub mod answer;
 pub mod doubt;
 mod failure;
 pub mod found;

@@ -19,8 +19,8 @@ use crate::{
     receipts::wording::Answer,
     refunds::{
         failures::failure_line_with_code,
-        uncertain::{Uncertainty, is_confirmed, stuck_or_early, uncertainty},
-        wording::{line_of, names_warning, party_name, road_line, standing},
+        uncertain::{Uncertainty, batch_uncertainty, is_confirmed, stuck, uncertainty},
+        wording::{line_of, names_warning, party_name, road_line, standing, standing_on_page},
     },
     session::{LastId, SignedForm},
     shell::Shell,
@@ -177,7 +177,7 @@ async fn answer<T>(
 ) -> Result<Response, PageError> {
     let notice = match outcome {
         Ok(_) => return Ok(page.redirect(refund_path(id), done)),
-        Err(Error::RefundStuck(why)) => stuck_or_early(page, why),
+        Err(Error::RefundStuck(why)) => stuck(page, why),
         Err(Error::RefundChanged) => fl!(page.words(), "refund-changed"),
         Err(error) => return Err(error.into()),
     };
@@ -195,15 +195,19 @@ async fn refund_page(
     let (words, refund, url) = (shell.words, &waiting.refund, page.url(refund_path(id)));
     // A form is sent to another address, which shows the same.
     shell.switch_url = format!("{url}{}", switch_query(&page.visitor));
-    let (badge, sentence) = standing(words, refund.state, waiting.sending);
+    let (badge, sentence) = standing_on_page(words, refund, waiting.sending, waiting.uncertain.as_ref());
     let (decline, failed) = match form {
         FilledForm::None => (Answer::default(), Answer::default()),
         FilledForm::Decline(answer) => (answer, Answer::default()),
         FilledForm::Failed(answer) => (Answer::default(), answer),
     };
-    let open = waiting.uncertain.as_ref().filter(|_| refund.state.is_unfinished());
-    let uncertain = open
-        .map(|uncertain| UncertainForm { known: uncertainty(page, uncertain, waiting.doubted_by.as_ref()), failed });
+    let doubted_by = waiting.doubted_by.as_ref();
+    let known = match &waiting.uncertain {
+        _ if !refund.state.is_unfinished() => None,
+        Some(uncertain) => Some(uncertainty(page, refund, uncertain, doubted_by)),
+        None => refund.batch.map(|_| batch_uncertainty(page, refund, doubted_by)),
+    };
+    let uncertain = known.map(|known| UncertainForm { known, failed });
     let amount = refund.amount.to_string();
     let view = RefundPage {
         list_url: page.url(refunds_path()),

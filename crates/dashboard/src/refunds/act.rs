@@ -14,7 +14,7 @@ use web::page::{form::Form, page_error::PageError};
 use super::{
     account::TypedAccount,
     show::{FilledForm, Refused, refund_page},
-    uncertain::{is_confirmed, stuck_or_early},
+    uncertain::{is_confirmed, stuck},
     wording::{line_of, refund_path},
 };
 use crate::{
@@ -162,7 +162,7 @@ async fn answer<T>(
 ) -> Result<Response, PageError> {
     let notice = match outcome {
         Ok(_) => return Ok(page.redirect(page.path(&refund_path(id)), done)),
-        Err(Error::RefundStuck(why)) => stuck_or_early(page, why),
+        Err(Error::RefundStuck(why)) => stuck(page, why),
         Err(Error::RefundChanged) => fl!(page.words(), "refund-changed"),
         Err(Error::Taken(_)) => fl!(page.words(), "refund-transfer-reference-used"),
         Err(error) => return Err(error.into()),

@@ -31,6 +31,8 @@ pub(crate) struct BatchPage {
     pub(crate) sub: String,
     /// None for members who may not see whole account numbers.
     pub(crate) csv_url: Option<String>,
+    /// That the file has lines which must not be transferred any more.
+    pub(crate) released: Option<String>,
     pub(crate) rows: Vec<RefundRow>,
 }
 
@@ -42,6 +44,7 @@ pub(crate) async fn show(page: Page, LastId(number): LastId<i64>) -> Result<Resp
         name: fl!(words, "transfers-batch", number = shown),
         sub: format!("{} · {}", batch.amount, batch_standing(words, &batch)),
         csv_url: page.desk.may(Act::Refund).then(|| format!("{base}/refunds/transfers/{number}/batch.csv")),
+        released: (batch.released > 0).then(|| fl!(words, "transfers-batch-released-text", count = batch.released)),
         rows: page.desk.refunds_of_batch(number).await?.iter().map(|listed| row(&page, &base, listed)).collect(),
         shell,
     };
@@ -71,7 +74,7 @@ impl Table for TransferTable {
     }
 }
 
-fn cells(BatchedTransfer { refund_id, bank, number, holder, amount, reference }: BatchedTransfer) -> Vec<String> {
+fn cells(BatchedTransfer { refund_id, bank, number, holder, amount, reference, .. }: BatchedTransfer) -> Vec<String> {
     let plain = |text: &str| without_formula(&escape_hidden(text));
     vec![
         refund_id.to_string(),

@@ -1,10 +1,7 @@
 //! Why a refund was not made, in the reader's language. What a person has written stays as it is.
 
 use domain::{
-    refund::{
-        Failure, FailureKind,
-        transfer::{AttemptState, TransferAttempt},
-    },
+    refund::{Failure, FailureKind},
     visible::escape_hidden,
 };
 use i18n_embed_fl::fl;
@@ -26,18 +23,7 @@ pub(crate) fn failure_line_with_code(words: Words, reason: &str) -> String {
     }
 }
 
-/// What a bank has said to an attempt: of a refusal what it means, and else its own words.
-pub(crate) fn answer_line(words: Words, attempt: &TransferAttempt) -> String {
-    let answer = attempt.answer.as_deref().unwrap_or_default();
-    let code = answer.split(' ').next().unwrap_or_default();
-    let refused = match attempt.state {
-        AttemptState::Refused => Failure::of_code(code).or_else(|| Failure::read(answer)),
-        AttemptState::Sent | AttemptState::Unknown | AttemptState::Done => None,
-    };
-    refused.map_or_else(|| escape_hidden(answer), |failure| sentence(words, failure.kind))
-}
-
-fn sentence(words: Words, kind: FailureKind) -> String {
+pub(super) fn sentence(words: Words, kind: FailureKind) -> String {
     match kind {
         FailureKind::NoSuchAccount => fl!(words, "refund-failure-no-such-account"),
         FailureKind::AccountClosed => fl!(words, "refund-failure-closed"),

@@ -3,6 +3,7 @@
 
 pub(crate) mod account;
 pub(crate) mod act;
+mod answers;
 pub(crate) mod batch;
 pub(crate) mod create;
 mod csv;

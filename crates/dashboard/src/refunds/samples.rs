@@ -225,6 +225,7 @@ fn batch(language: Language) -> BatchPage {
         name: hostile(),
         sub: hostile(),
         csv_url: Some(url()),
+        released: Some(hostile()),
         rows: vec![row(language)],
     }
 }

@@ -12,7 +12,7 @@ use domain::{
     refund::{PendingReason, Refund, RefundOf, RefundRoad, RefundState, Split},
     visible::escape_hidden,
 };
-use engine::{Approval, NamedParty, RefundFile, Sending, UncertainRefund};
+use engine::{Approval, NamedParty, RefundFile, Sending};
 use i18n_embed_fl::fl;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use web::page::{moment::Moment, page_error::PageError, render::switch_query};
@@ -21,8 +21,8 @@ use super::{
     account::TypedAccount,
     failures::failure_line,
     timeline::{Entry, Names, entries},
-    uncertain::{Uncertainty, uncertainty},
-    wording::{destination_line, names_warning, party_name, refund_url, standing},
+    uncertain::{Uncertainty, batch_uncertainty, uncertainty},
+    wording::{destination_line, names_warning, party_name, refund_url, standing_on_page},
 };
 use crate::{
     labels::Badge,
@@ -162,7 +162,7 @@ fn names(words: Words, file: &RefundFile) -> Names {
 
 fn view(page: &Page, shell: Shell, file: &RefundFile, names: &Names, refused: Option<Refused>) -> RefundPage {
     let (words, base, refund) = (shell.words, page.base(), &file.refund);
-    let (badge, sentence) = standing(words, refund.state, file.sending);
+    let (badge, sentence) = standing_on_page(words, refund, file.sending, file.uncertain.as_ref());
     let (notice, form) = refused.map_or((None, FilledForm::None), |refused| (refused.notice, refused.form));
     let (of_label, of_url) = match refund.of {
         RefundOf::Payment(id) => (fl!(words, "refund-payment"), format!("{base}/payments/{id}")),
@@ -170,11 +170,6 @@ fn view(page: &Page, shell: Shell, file: &RefundFile, names: &Names, refused: Op
     };
     let amount = refund.amount.to_string();
     let may = page.desk.may(Act::Refund);
-    let sentence = match (&refund.found, refund.state) {
-        (Some(_), RefundState::Succeeded { .. }) => fl!(words, "refund-text-found"),
-        _ if file.sending == Sending::Uncertain && is_left(file) => fl!(words, "refund-text-left"),
-        _ => sentence,
-    };
     let offered = if may { offered(page, file, names, form) } else { Offered::default() };
     RefundPage {
         list_url: format!("{base}/refunds"),
@@ -284,7 +279,7 @@ fn offered(page: &Page, file: &RefundFile, names: &Names, form: FilledForm) -> O
     }
     let state = file.refund.state;
     let known = uncertain_known(page, file);
-    let found = (state == RefundState::Failed && file.uncertain.is_some())
+    let found = (state == RefundState::Failed && (file.uncertain.is_some() || file.refund.batch.is_some()))
         .then(|| FoundBox { known: uncertain_known(page, file), done: done.clone() });
     let waits_for_account = state == RefundState::RequiresAction;
     Offered {
@@ -292,7 +287,7 @@ fn offered(page: &Page, file: &RefundFile, names: &Names, form: FilledForm) -> O
         typing: waits_for_account.then(|| account.unwrap_or_else(TypedAccount::empty)),
         approval: file.approval.map(|who| approval(page.words(), file, names, who, decline)),
         transfer: match file.sending {
-            Sending::ByHand => Some(transfer(page.words(), file, done, failed)),
+            Sending::ByHand => Some(transfer(page, file, done, failed)),
             Sending::Uncertain => Some(uncertain(page.words(), known, (done, failed))),
             Sending::Usual => None,
         },
@@ -312,7 +307,7 @@ fn claim_box(page: &Page, file: &RefundFile) -> ClaimBox {
     let open = file.claim.as_ref().map(|claim| {
         let url = format!("{}/r/{}", page.app.settings.pages_url, claim.token.reveal());
         let (merchant, amount) = (page.project().merchant.name.as_str(), file.refund.amount.to_string());
-        let message = customer_message(merchant, &amount);
+        let message = customer_message(file.payment.terms.customer_language(), merchant, &amount);
         let until = page.moment(claim.expires_at).text;
         OpenClaim {
             text: fl!(page.words(), "refund-claim-text", until = until),
@@ -323,9 +318,9 @@ fn claim_box(page: &Page, file: &RefundFile) -> ClaimBox {
     ClaimBox { open }
 }
 
-/// Customers are written to in Indonesian, whatever language the merchant's page has.
-fn customer_message(merchant: &str, amount: &str) -> String {
-    let words = crate::words::words(Language::Indonesian);
+/// Customers are written to in the language in which they paid, whatever language the merchant's page has.
+fn customer_message(language: Language, merchant: &str, amount: &str) -> String {
+    let words = crate::words::words(language);
     fl!(words, "refund-claim-message", merchant = merchant, amount = amount)
 }
 
@@ -352,8 +347,8 @@ fn approval(words: Words, file: &RefundFile, names: &Names, who: Approval, decli
     }
 }
 
-fn transfer(words: Words, file: &RefundFile, done: Answer, failed: Answer) -> TransferBox {
-    let amount = file.refund.amount.to_string();
+fn transfer(page: &Page, file: &RefundFile, done: Answer, failed: Answer) -> TransferBox {
+    let (words, amount) = (page.words(), file.refund.amount.to_string());
     let mut account = Vec::new();
     if let (Some(destination), Some(number)) = (&file.refund.destination, &file.number) {
         let fact = |label: String, text: String| Fact { label, text };
@@ -362,12 +357,16 @@ fn transfer(words: Words, file: &RefundFile, done: Answer, failed: Answer) -> Tr
         let holder = destination.holder.as_deref().map(escape_hidden);
         account.extend(holder.map(|holder| fact(fl!(words, "refund-holder"), holder)));
     }
-    let failed_text = fl!(words, "refund-transfer-failed-text");
+    if file.refund.batch.is_some() {
+        let known = batch_uncertainty(page, &file.refund, file.doubted_by.as_ref());
+        let (text, failed_text) = (fl!(words, "refund-transfer-batch"), fl!(words, "refund-uncertain-failed"));
+        return TransferBox { text, known, account, failed_text, done, failed };
+    }
     TransferBox {
         text: fl!(words, "refund-transfer-to", amount = amount),
         known: Uncertainty::default(),
         account,
-        failed_text,
+        failed_text: fl!(words, "refund-transfer-failed-text"),
         done,
         failed,
     }
@@ -383,14 +382,10 @@ fn uncertain(words: Words, known: Uncertainty, (done, failed): (Answer, Answer))
     TransferBox { text: fl!(words, "refund-uncertain-look"), known, account: Vec::new(), failed_text, done, failed }
 }
 
-/// Whether the bank is not asked any more what became of it.
-fn is_left(file: &RefundFile) -> bool {
-    file.uncertain.as_ref().is_some_and(UncertainRefund::is_left_to_people)
-}
-
 /// What is known of an uncertain refund; nothing in the sandbox, where no bank was asked.
 fn uncertain_known(page: &Page, file: &RefundFile) -> Uncertainty {
-    let known = file.uncertain.as_ref().map(|uncertain| uncertainty(page, uncertain, file.doubted_by.as_ref()));
+    let known =
+        file.uncertain.as_ref().map(|uncertain| uncertainty(page, &file.refund, uncertain, file.doubted_by.as_ref()));
     known.unwrap_or_default()
 }
 

@@ -11,7 +11,10 @@ use domain::{
 };
 use i18n_embed_fl::fl;
 
-use super::failures::{answer_line, failure_line};
+use super::{
+    answers::{answer_line, is_unsent},
+    failures::failure_line,
+};
 use crate::words::Words;
 
 /// One thing that happened.
@@ -71,11 +74,12 @@ fn started(words: Words, refund: &Refund, detail: String) -> Entry {
     Entry { at: Some(refund.created_at), tone: "", title: fl!(words, "timeline-refund", amount = amount), detail }
 }
 
-/// What the bank has said to an attempt; nothing while it has not answered.
+/// What was heard of an attempt; nothing while the bank has not answered.
 fn answer(words: Words, attempt: &TransferAttempt) -> Option<Entry> {
     let (tone, title) = match attempt.state {
         AttemptState::Sent => return None,
         AttemptState::Unknown => ("bad", fl!(words, "refund-attempt-unknown")),
+        AttemptState::Refused if is_unsent(attempt) => ("bad", fl!(words, "refund-attempt-unsent")),
         AttemptState::Refused => ("bad", fl!(words, "refund-attempt-refused")),
         AttemptState::Done => ("", fl!(words, "refund-attempt-done")),
     };

@@ -98,11 +98,15 @@ fn batch_row(page: &Page, base: &str, batch: &RefundBatch) -> BatchRow {
     }
 }
 
-/// How many of a batch nobody has recorded yet.
+/// How many of a batch nobody has recorded yet, and how many were not transferred.
 pub(super) fn batch_standing(words: Words, batch: &RefundBatch) -> String {
     let (open, all) = (batch.open, batch.refunds);
-    match open {
+    let standing = match open {
         0 => fl!(words, "transfers-batch-closed"),
         _ => fl!(words, "transfers-batch-open", count = open, all = all),
+    };
+    match batch.released {
+        0 => standing,
+        released => format!("{standing} · {}", fl!(words, "transfers-batch-released", count = released)),
     }
 }

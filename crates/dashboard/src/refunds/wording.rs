@@ -4,11 +4,11 @@ use domain::{
     destination::Destination,
     id::RefundId,
     payment::Payment,
-    refund::{NoRoom, Party, PendingReason, Refund, RefundRoad, RefundState, RefundStatus, RefundStuck},
+    refund::{NoRoom, Party, PendingReason, Refund, RefundRoad, RefundState, RefundStatus},
     rules::TextRule,
     visible::escape_hidden,
 };
-use engine::{NamedParty, Sending};
+use engine::{NamedParty, Sending, UncertainRefund};
 use i18n_embed_fl::fl;
 use web::page::form::Form;
 
@@ -67,6 +67,24 @@ pub(crate) fn standing(words: Words, state: RefundState, sending: Sending) -> (B
         }
     };
     (Badge { status, text }, sentence)
+}
+
+/// The same on the page of the refund itself, where more is known of it.
+pub(crate) fn standing_on_page(
+    words: Words,
+    refund: &Refund,
+    sending: Sending,
+    uncertain: Option<&UncertainRefund>,
+) -> (Badge, String) {
+    let (badge, sentence) = standing(words, refund.state, sending);
+    let sentence = match refund.state {
+        RefundState::Succeeded { .. } if refund.found.is_some() => fl!(words, "refund-text-found"),
+        RefundState::Pending(_) if uncertain.is_some_and(UncertainRefund::is_left_to_people) => {
+            fl!(words, "refund-text-left")
+        }
+        _ => sentence,
+    };
+    (badge, sentence)
 }
 
 /// Where the money goes, in a few words.
@@ -133,21 +151,6 @@ pub(crate) fn no_room(words: Words, why: NoRoom) -> String {
 
 fn too_much(words: Words, left: String) -> String {
     fl!(words, "refund-too-much", left = left)
-}
-
-/// Why something cannot be done with a refund as it stands.
-pub(crate) fn stuck(words: Words, why: RefundStuck) -> String {
-    match why {
-        RefundStuck::Ended => fl!(words, "refund-stuck-ended"),
-        RefundStuck::Sent => fl!(words, "refund-stuck-sent"),
-        RefundStuck::InBatch => fl!(words, "refund-stuck-batch"),
-        RefundStuck::NotAwaitingApproval => fl!(words, "refund-stuck-approval"),
-        RefundStuck::OwnRefund => fl!(words, "refund-stuck-own"),
-        RefundStuck::NoDestinationNeeded => fl!(words, "refund-stuck-destination"),
-        RefundStuck::NotProcessing => fl!(words, "refund-stuck-processing"),
-        RefundStuck::NotSucceeded => fl!(words, "refund-stuck-succeeded"),
-        RefundStuck::NotProven(_) => fl!(words, "refund-text-unknown"),
-    }
 }
 
 /// The line that a form brought, such as a reason or a bank's reference, and what is wrong with it.

@@ -107,6 +107,16 @@ impl BankServices {
         members.insert(merchant.client_id.clone(), Arc::new(Member { merchant, habits, door }));
     }
 
+    /// Deals with a registered merchant otherwise from now on.
+    pub fn change_habits(&self, client_id: &str, change: impl FnOnce(&mut Habits)) {
+        let mut members = held(&self.members);
+        if let Some(member) = members.get(client_id) {
+            let mut member = Member::clone(member);
+            change(&mut member.habits);
+            members.insert(client_id.to_owned(), Arc::new(member));
+        }
+    }
+
     /// Tells a registered merchant of money from now on, or with `None` no more.
     pub fn notify_at(&self, client_id: &str, door: Option<NotifyDoor>) {
         let mut members = held(&self.members);

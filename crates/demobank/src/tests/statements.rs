@@ -156,3 +156,17 @@ async fn bca_tells_of_whole_days_alone() {
         assert_eq!(sender.shop.code(Service::Statement, &question).await, expected, "{question}");
     }
 }
+
+#[tokio::test]
+async fn a_remark_is_told_in_lines_where_the_bank_has_lines() {
+    let sender = Sender::open(Habits::GENERIC).await;
+    let began_ms = sender.shop.now_ms();
+    sender.shop.asked.deposit(sender.home, SOURCE, 1, "ABCDEFGH").unwrap();
+    for (remark_line, expected) in [(usize::MAX, ["ABCDEFGH", "", ""]), (3, ["ABC", "DEF", "GH"])] {
+        sender.shop.asked.set_money_rules(CLIENT, MoneyRules { remark_line, ..MoneyRules::default() });
+        let body = statement(&sender, &between(&sender, began_ms, sender.shop.now_ms())).await;
+        let line = &body["detailData"][0];
+        let told = ["remark", "remark2", "remark3"].map(|name| line[name].as_str().unwrap_or_default());
+        assert_eq!(told, expected, "{line}");
+    }
+}

@@ -89,7 +89,7 @@ impl Failure {
     }
 
     /// What a bank has refused with this code.
-    pub fn refused(code: &str) -> Failure {
+    pub fn of_refusal(code: &str) -> Failure {
         Failure::of_code(code).unwrap_or_else(|| Failure { kind: FailureKind::Refused, code: Some(code.to_owned()) })
     }
 
@@ -156,6 +156,6 @@ mod tests {
         for code in ["", "4031714x", "403", "4031799", "5001700", "2001700", "timeout", "403é14"] {
             assert_eq!(Failure::of_code(code), None, "{code}");
         }
-        assert_eq!(Failure::refused("4999999").to_string(), "The bank has refused it (4999999)");
+        assert_eq!(Failure::of_refusal("4999999").to_string(), "The bank has refused it (4999999)");
     }
 }

@@ -1,6 +1,9 @@
 //! Attempts to send a refund. An attempt is stored as sent before the bank is called: after a crash it is only asked about.
 
-use super::doubt::StatementReading;
+use super::{
+    answer::{AttemptAnswer, AttemptFinding},
+    doubt::StatementReading,
+};
 use crate::{
     destination::Rail,
     id::{BankAccountId, RefundId},
@@ -66,7 +69,7 @@ pub struct TransferAttempt {
     pub state: AttemptState,
     /// How the bank names it.
     pub bank_reference: Option<String>,
-    /// What the bank has said, in its words.
+    /// What was heard of it last, as [`super::answer::AttemptAnswer`] reads it.
     pub answer: Option<String>,
     pub sent_at: Timestamp,
     /// When the bank was asked about it the last time, or answered.
@@ -77,6 +80,26 @@ pub struct TransferAttempt {
     pub asked: i64,
     /// What the statement of the account said about it when it was read last.
     pub statement: Option<StatementReading>,
+}
+
+impl TransferAttempt {
+    /// A person says that the bank has made it.
+    #[must_use]
+    pub fn recorded_done(self, now: Timestamp) -> TransferAttempt {
+        let answer = Some(AttemptFinding::RecordedByPerson.words().to_owned());
+        TransferAttempt { state: AttemptState::Done, answer, ask_at: None, updated_at: now, ..self }
+    }
+
+    /// Whether the bank said last that it is carrying it out.
+    pub fn is_on_its_way(&self) -> bool {
+        let heard = self.answer.as_deref().and_then(AttemptAnswer::read);
+        heard == Some(AttemptAnswer::Ours(AttemptFinding::OnItsWay))
+    }
+
+    /// Whether its end is a person's word. What the bank says otherwise later is a difference and changes nothing.
+    pub fn is_recorded_by_person(&self) -> bool {
+        self.answer.as_deref() == Some(AttemptFinding::RecordedByPerson.words())
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ impl Refund {
     }
 
     /// A person says that it was not made, though the bank may have made it: the first records a doubt, and a second one ends it.
-    pub fn doubted(
+    pub fn mark_not_transferred(
         self,
         by: Party,
         evidence: &Evidence,

@@ -22,8 +22,6 @@ use store::{Listed, RefundBatch, RefundFilter, RefundStanding, Window};
 use super::Desk;
 use crate::{BatchedTransfer, Created, Engine, Error, RefundOutcome, UncertainRefund};
 
-/// Refunds that a page shows at once where it shows all that can be transferred.
-const TO_TRANSFER_MOST: i64 = 500;
 /// Batches that a page shows.
 const BATCHES_MOST: i64 = 50;
 
@@ -121,6 +119,13 @@ impl RefundOutlook {
 pub struct RefundSum {
     pub refunds: i64,
     pub amount: Rupiah,
+}
+
+impl RefundSum {
+    fn of(refunds: &[Refund]) -> RefundSum {
+        let amount = refunds.iter().map(|refund| refund.amount).sum();
+        RefundSum { refunds: i64::try_from(refunds.len()).unwrap_or(i64::MAX), amount }
+    }
 }
 
 /// Refunds that go no further by themselves.
@@ -321,7 +326,9 @@ impl Desk {
         let refund = self.refund(id).await?;
         let payment = self.payment(refund.of.about()).await?;
         let attempts = self.engine.store.refund_attempts(id).await?;
-        let sending = sending(self.project.environment, &refund, &attempts);
+        let is_carried =
+            self.is_for_transfer(&refund) && self.engine.payers_of(&self.project).await?.carry(&refund, &attempts);
+        let sending = sending(self.project.environment, &refund, &attempts, is_carried);
         let may = self.may(Act::Refund);
         let approval = match refund.state {
             RefundState::Pending(PendingReason::AwaitingApproval) if may => {
@@ -352,10 +359,8 @@ impl Desk {
 
     /// Refunds that a person can transfer now.
     pub async fn transfers_ready(&self) -> Result<ReadyTransfers, Error> {
-        let window = Window { offset: 0, limit: TO_TRANSFER_MOST };
-        let ready = self.engine.store.refunds(self.id(), to_transfer(), window).await?.items;
-        let amount = ready.iter().map(|refund| refund.amount).sum();
-        let sum = RefundSum { refunds: i64::try_from(ready.len()).unwrap_or(i64::MAX), amount };
+        let ready = self.engine.refunds_by_hand(&self.project).await?;
+        let sum = RefundSum::of(&ready);
         Ok(ReadyTransfers { refunds: self.listed_refunds(ready).await?, sum })
     }
 
@@ -370,7 +375,10 @@ impl Desk {
         let pending = |reason| of(RefundStatus::Pending, Some(reason));
         let is_production = self.project.environment == Environment::Production;
         let (to_transfer, uncertain) = match is_production && pending(PendingReason::Processing).refunds > 0 {
-            true => (self.transfers_ready().await?.sum, self.engine.store.uncertain_refunds(self.id()).await?),
+            true => (
+                RefundSum::of(&self.engine.refunds_by_hand(&self.project).await?),
+                self.engine.store.uncertain_refunds(self.id()).await?,
+            ),
             false => (RefundSum::default(), (0, Rupiah::ZERO)),
         };
         Ok(RefundsWaiting {
@@ -384,16 +392,28 @@ impl Desk {
 
     async fn listed_refunds(&self, refunds: Vec<Refund>) -> Result<Vec<ListedRefund>, Error> {
         let mut listed = Vec::with_capacity(refunds.len());
+        // The bank accounts are read once for the whole list.
+        let payers = match refunds.iter().any(|refund| self.is_for_transfer(refund)) {
+            true => Some(self.engine.payers_of(&self.project).await?),
+            false => None,
+        };
         for refund in refunds {
             let payment = self.payment(refund.of.about()).await?;
             let attempts = match refund.is_ready() && self.project.environment == Environment::Production {
                 true => self.engine.store.refund_attempts(refund.id).await?,
                 false => Vec::new(),
             };
-            let sending = sending(self.project.environment, &refund, &attempts);
+            let is_carried = payers.as_ref().is_some_and(|payers| payers.carry(&refund, &attempts));
+            let sending = sending(self.project.environment, &refund, &attempts, is_carried);
             listed.push(ListedRefund { refund, payment, sending });
         }
         Ok(listed)
+    }
+
+    /// Whether a bank account of the installation or a person transfers it.
+    fn is_for_transfer(&self, refund: &Refund) -> bool {
+        let is_production = self.project.environment == Environment::Production;
+        is_production && refund.is_ready() && refund.road == RefundRoad::Transfer
     }
 
     /// Whether the member may make money leave, and has proved lately that they are there.
@@ -439,7 +459,8 @@ impl Engine {
     }
 }
 
-pub(crate) fn sending(environment: Environment, refund: &Refund, attempts: &[TransferAttempt]) -> Sending {
+/// `is_carried`: an account of the installation sends it, if not now then later. Then no person may.
+fn sending(environment: Environment, refund: &Refund, attempts: &[TransferAttempt], is_carried: bool) -> Sending {
     let RefundState::Pending(PendingReason::Processing | PendingReason::InsufficientBalance) = refund.state else {
         return Sending::Usual;
     };
@@ -450,11 +471,7 @@ pub(crate) fn sending(environment: Environment, refund: &Refund, attempts: &[Tra
         (Environment::Sandbox, _) => Sending::Usual,
         (_, Some(attempt)) if attempt.state == AttemptState::Unknown => Sending::Uncertain,
         (_, Some(_)) => Sending::Usual,
-        (_, None) if refund.road == RefundRoad::Transfer => Sending::ByHand,
+        (_, None) if refund.road == RefundRoad::Transfer && !is_carried => Sending::ByHand,
         (_, None) => Sending::Usual,
     }
-}
-
-fn to_transfer() -> RefundFilter {
-    RefundFilter { to_transfer: true, ..RefundFilter::default() }
 }

@@ -18,14 +18,17 @@ use super::{
 use crate::{Approval, Engine, Error};
 
 impl Engine {
-    /// Tells those who may approve a refund that it waits for them, each of them once; nothing for refunds that do not wait for that.
+    /// Tells those who may approve a refund that it waits for them, each of them once for each destination; nothing for refunds that
+    /// do not wait for that.
     /// Where no owner of a production project may approve it, operators are told.
     pub(crate) async fn approval_letters(&self, project: &Project, refund: &Refund) -> Result<Vec<Write>, Error> {
         let waits = refund.state == RefundState::Pending(PendingReason::AwaitingApproval);
         if !waits || !self.has_letters() {
             return Ok(Vec::new());
         }
-        let cause = format!("approval {}", refund.id);
+        // An approval is for one destination, so those who heard of another one are told again.
+        let to = refund.destination.as_ref().map(|to| format!(" {} {}", to.bank.code, to.last_digits));
+        let cause = format!("approval {}{}", refund.id, to.unwrap_or_default());
         let letter = self.approval_wanted(project, refund).await?;
         let for_owners = Letter::ApprovalWanted(letter.clone());
         let mut writes = self.project_notice(project.id, &for_owners, Some(cause.clone())).await?;

@@ -58,12 +58,12 @@ impl Operator {
         self.engine.decline_refund(&project, id, why).await
     }
 
-    /// The operator also says that an uncertain refund was not made. `is_confirmed`: they have looked at the bank's own statement.
+    /// The operator also says that a refund was not made which is uncertain or in a batch. `is_confirmed`: they have looked at the bank's own statement.
     pub async fn mark_not_transferred(&self, id: RefundId, why: String, is_confirmed: bool) -> Result<Refund, Error> {
         self.fresh_proof().await?;
         let waiting = self.waiting_refund(id).await?;
-        // What no bank was asked for, the project's own people transfer.
-        if waiting.uncertain.is_none() {
+        // What no bank has got, the project's own people transfer.
+        if waiting.uncertain.is_none() && waiting.refund.batch.is_none() {
             return Err(RefundStuck::NotProcessing.into());
         }
         self.engine.mark_not_transferred(&waiting.project, id, why, is_confirmed).await

@@ -4,11 +4,12 @@
 use domain::{
     audit::Deed,
     destination::{AccountNumber, TransferBank},
-    id::RefundId,
+    id::{BankAccountId, RefundId},
     money::Rupiah,
     project::Project,
     refund::{
         BANK_REFERENCE, FAILURE, Party, Refund, RefundState, RefundStuck,
+        doubt::Evidence,
         transfer::{AttemptState, TransferAttempt},
     },
     time::Timestamp,
@@ -22,8 +23,10 @@ use super::{
 };
 use crate::{Engine, Error};
 
-/// Transfers of one batch.
+/// Transfers of one batch, and refunds that are read at once to find them.
 const BATCH_MOST: i64 = 500;
+/// How often so many refunds are read where most of them wait for a bank account of the installation.
+const READS_MOST: usize = 4;
 
 /// One line of a batch, with the whole number of the account.
 pub struct BatchedTransfer {
@@ -34,6 +37,8 @@ pub struct BatchedTransfer {
     pub amount: Rupiah,
     /// What the receiver reads.
     pub reference: String,
+    /// Whether people have recorded since that it was not transferred.
+    pub is_released: bool,
 }
 
 impl Engine {
@@ -45,9 +50,7 @@ impl Engine {
         besides: impl Fn(i64) -> Option<Write>,
     ) -> Result<i64, Error> {
         for _ in 0..JUDGED_MOST {
-            let filter = RefundFilter { to_transfer: true, ..RefundFilter::default() };
-            let window = Window { offset: 0, limit: BATCH_MOST };
-            let ready = self.store.refunds(project.id, filter, window).await?.items;
+            let ready = self.refunds_by_hand(project).await?;
             if ready.is_empty() {
                 return Err(Error::NothingToTransfer);
             }
@@ -68,6 +71,33 @@ impl Engine {
             }
         }
         Err(Error::Contended)
+    }
+
+    /// The refunds that a person can transfer now, newest first. One that an account of the installation sends is not among them, also
+    /// while that account waits for morning, for money or for its bank: it may send at any moment.
+    pub(crate) async fn refunds_by_hand(&self, project: &Project) -> Result<Vec<Refund>, Error> {
+        let filter = RefundFilter { to_transfer: true, ..RefundFilter::default() };
+        let payers = self.payers_of(project).await?;
+        let (mut by_hand, mut cursor) = (Vec::new(), None);
+        let most = usize::try_from(BATCH_MOST).unwrap_or(usize::MAX);
+        for _ in 0..READS_MOST {
+            let page = self.store.refunds_before(project.id, filter, cursor, BATCH_MOST).await?;
+            let is_last = page.len() < most;
+            cursor = page.last().map(|refund| refund.id);
+            for refund in page {
+                // What was refused only ever closes a way, so most attempts need not be read.
+                let is_sent =
+                    payers.carry(&refund, &[]) && payers.carry(&refund, &self.store.refund_attempts(refund.id).await?);
+                if !is_sent {
+                    by_hand.push(refund);
+                }
+            }
+            if is_last || by_hand.len() >= most {
+                break;
+            }
+        }
+        by_hand.truncate(most);
+        Ok(by_hand)
     }
 
     /// The refunds of a batch, in the order in which they were made.
@@ -95,20 +125,28 @@ impl Engine {
                 holder: to.holder,
                 amount: refund.amount,
                 reference: project.merchant.name.clone(),
+                is_released: refund.state == RefundState::Failed,
             });
         }
         Ok(transfers)
     }
 
     /// A person has transferred a refund, or says that the bank has: `reference` is how the bank names the transfer, and no other
-    /// refund has it. One that people had ended as failed while no bank knew what became of it succeeds after all.
+    /// refund has it. One that people had ended as failed while the bank may have made it succeeds after all.
     pub async fn mark_transferred(&self, project: &Project, id: RefundId, reference: String) -> Result<Refund, Error> {
         let reference = BANK_REFERENCE.check(reference)?;
+        let refund = self.refund(project.id, id).await?;
+        let paid_at = match refund.batch {
+            Some(_) => self.account_of_money(project, &refund).await?,
+            None => None,
+        };
         let marked = self.advance_refund(project, id, |basis| {
             let attempt = uncertain(basis)?;
-            let decided = match attempt {
-                Some(attempt) if basis.refund.state == RefundState::Failed => {
-                    self.found_done(basis, attempt, reference.clone())?
+            let ordered = attempt.map(|attempt| (attempt.account_id, attempt.reference.clone()));
+            let taken_there = paid_at.map(|account_id| (account_id, id.to_string()));
+            let decided = match ordered.or(taken_there) {
+                Some(about) if basis.refund.state == RefundState::Failed => {
+                    self.found_done(basis, about, reference.clone())?
                 }
                 _ => basis.refund.clone().succeed(Some(reference.clone()), basis.now)?.into(),
             };
@@ -128,8 +166,17 @@ impl Engine {
         }
     }
 
-    /// A person says that a refund was not transferred and will not be. Where a bank may have made it all the same, a second person
-    /// must say so too. `is_confirmed`: they have looked at the bank's own statement.
+    /// The account at which the payment of a refund was paid: we do not know by which one people have transferred it.
+    async fn account_of_money(&self, project: &Project, refund: &Refund) -> Result<Option<BankAccountId>, Error> {
+        if let Some(money) = self.store.paying_money(refund.of.about()).await? {
+            return Ok(Some(money.account_id));
+        }
+        let assigned = self.store.project_accounts(project.id).await?;
+        Ok(assigned.first().map(|(_, account_id)| *account_id))
+    }
+
+    /// A person says that a refund was not transferred and will not be. Where a bank may have made it all the same, as it was asked or
+    /// has got it in a batch, a second person must say so too. `is_confirmed`: they have looked at the bank's own statement.
     pub async fn mark_not_transferred(
         &self,
         project: &Project,
@@ -144,10 +191,14 @@ impl Engine {
             let refund = basis.refund.clone();
             let step = match (uncertain(basis)?, &evidence) {
                 (Some(attempt), Some(evidence)) if attempt.number == evidence.attempt => {
-                    refund.doubted(by, evidence, why.clone(), basis.is_unsettled, basis.now)?
+                    refund.mark_not_transferred(by, evidence, why.clone(), basis.is_unsettled, basis.now)?
                 }
                 // It was sent, or is uncertain, only since.
                 (Some(_), _) => return Err(RefundStuck::Sent.into()),
+                (None, _) if refund.batch.is_some() => {
+                    let evidence = Evidence::of_batch(is_confirmed);
+                    refund.mark_not_transferred(by, &evidence, why.clone(), basis.is_unsettled, basis.now)?
+                }
                 (None, _) => refund.fail(why.clone(), basis.is_unsettled, basis.now)?,
             };
             let deed = if step.refund.state.is_unfinished() { Deed::RefundDoubted } else { Deed::RefundMarkedFailed };
@@ -168,6 +219,5 @@ fn uncertain(basis: &StepBasis) -> Result<Option<&TransferAttempt>, RefundStuck>
 /// A person says that the bank has made it.
 fn ended(attempt: &TransferAttempt, now: Timestamp) -> RefundWrite {
     let (from, asked) = (attempt.state, attempt.asked);
-    let done = TransferAttempt { state: AttemptState::Done, ask_at: None, updated_at: now, ..attempt.clone() };
-    RefundWrite::AttemptNoted { attempt: done, from, asked }
+    RefundWrite::AttemptNoted { attempt: attempt.clone().recorded_done(now), from, asked }
 }

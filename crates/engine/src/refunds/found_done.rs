@@ -4,9 +4,10 @@
 use domain::{
     bank_difference::{Difference, DifferenceKey, DifferenceKind},
     bank_request::jakarta_day,
+    id::BankAccountId,
     money::Rupiah,
     receipt::{Decided as ReceiptDecision, Decider, Decision},
-    refund::{RefundStuck, found::FoundSource, transfer::TransferAttempt},
+    refund::{RefundStuck, found::FoundSource},
 };
 use store::{LedgerWrite, OpeningWrite, Write};
 
@@ -14,12 +15,13 @@ use super::steps::{Decided, StepBasis};
 use crate::Engine;
 
 impl Engine {
-    /// What follows when an attempt turns out done of a refund that people have ended as failed. The attempt itself is noted by the
-    /// caller.
+    /// What follows when a transfer turns out done of a refund that people have ended as failed. The difference is about the account
+    /// that was asked and our reference of the attempt, which the caller notes; where people took it to the bank in a batch, about
+    /// the account at which the payment was paid and the refund's id.
     pub(crate) fn found_done(
         &self,
         basis: &StepBasis,
-        attempt: &TransferAttempt,
+        (account_id, subject): (BankAccountId, String),
         reference: String,
     ) -> Result<Decided, RefundStuck> {
         let source = match (&basis.payment, &basis.held) {
@@ -29,7 +31,6 @@ impl Engine {
         };
         let step = basis.refund.clone().found_done(source, Some(reference), basis.now)?;
         let (refund, now) = (&step.refund, basis.now);
-        let (account_id, subject) = (attempt.account_id, attempt.reference.clone());
         let difference = Difference {
             key: DifferenceKey { account_id, subject, kind: DifferenceKind::Refunded },
             day: jakarta_day(now),

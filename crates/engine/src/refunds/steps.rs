@@ -44,11 +44,13 @@ pub(crate) struct Decided {
     /// The number of a new destination, encrypted.
     pub(crate) sealed_number: Option<Vec<u8>>,
     pub(crate) besides: Vec<Write>,
+    /// Whether the customer is told of it.
+    pub(crate) is_told: bool,
 }
 
 impl From<RefundStep> for Decided {
     fn from(step: RefundStep) -> Decided {
-        Decided { step, sealed_number: None, besides: Vec::new() }
+        Decided { step, sealed_number: None, besides: Vec::new(), is_told: true }
     }
 }
 
@@ -69,10 +71,11 @@ impl Engine {
         for _ in 0..JUDGED_MOST {
             let basis = self.step_basis(project, id).await?;
             let decided = decide(&basis)?;
+            let is_told = decided.is_told;
             let (change, refund, token) = self.step_change(project, &basis, decided)?;
-            // Also a new destination changes who may approve a refund; who was told before is not told again.
+            // Also a new destination changes who may approve a refund.
             let mut letters = self.approval_letters(project, &refund).await?;
-            if refund.state != basis.refund.state {
+            if is_told && refund.state != basis.refund.state {
                 letters.extend(self.refund_letters(project, &refund, token.as_ref()).await?);
             }
             match self.store.commit(change.with_all(letters)).await {
@@ -116,7 +119,7 @@ impl Engine {
         basis: &StepBasis,
         decided: Decided,
     ) -> Result<(Change, Refund, Option<Token>), Error> {
-        let Decided { step, sealed_number, besides } = decided;
+        let Decided { step, sealed_number, besides, .. } = decided;
         let may_succeed = basis.refund.state.is_unfinished() || basis.refund.state == RefundState::Failed;
         let fee = basis.payment.filter(|_| project.refunds.returns_fee && may_succeed);
         let step = match fee {

@@ -7,7 +7,7 @@ use domain::{bank::Bank, method::Method};
 use super::{
     parameters::Parameters,
     settings::{self, BadSetting},
-    values::Codes,
+    values::{Codes, RefundReference, Resend},
 };
 
 /// What is known about one bank's way to speak SNAP.
@@ -38,6 +38,10 @@ impl Profile {
             return Err(BadSetting::value("codes", parameters.codes.word(), allowed));
         }
         self.check_digits(&parameters)?;
+        if parameters.refunds.reference == RefundReference::Issuers {
+            check_issuers_reference(&parameters, settings)?;
+            parameters.refunds.one_at_a_time = true;
+        }
         Ok(parameters)
     }
 
@@ -74,5 +78,23 @@ impl Profile {
             return Ok(());
         }
         bad(format!("such that a number has {least} to {most} digits; after `{service_id}` it would have {length}"))
+    }
+}
+
+/// All refunds of a payment have the issuer's one reference, so the bank cannot tell by it whether it has made a refund already, and
+/// we cannot tell two that are under way.
+fn check_issuers_reference(parameters: &Parameters, settings: &BTreeMap<String, String>) -> Result<(), BadSetting> {
+    let refuse = |name: &str, value: &str, allowed: &str| {
+        let allowed =
+            format!("{allowed} where `refund_reference` is issuers: all refunds of a payment have that reference");
+        Err(BadSetting::value(name, value, allowed))
+    };
+    let resend = parameters.transfers.resend;
+    if resend != Resend::Never {
+        return refuse("resend", resend.word(), Resend::Never.word());
+    }
+    match settings.get("refund_one_at_a_time") {
+        Some(value) if !parameters.refunds.one_at_a_time => refuse("refund_one_at_a_time", value, "yes"),
+        _ => Ok(()),
     }
 }

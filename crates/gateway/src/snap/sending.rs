@@ -8,6 +8,7 @@ use domain::{destination::Rail, time::DAY};
 use super::{
     closed_hours::ClosedHours,
     extra_members::ExtraMembers,
+    money_out::BankNamed,
     rails::Rails,
     setting_texts::{within, yes_or_no},
     values::{BankCodes, HolderKind, RefundReference, RefundWay, Resend, Residence, StatementPages, WalletDetails},
@@ -121,7 +122,7 @@ pub struct Refunds {
     pub way: RefundWay,
     /// `refund_window=45`: for how many days after the payment.
     pub window_days: u32,
-    /// `refund_one_at_a_time=yes|no`: whether a payment may have one unfinished refund only.
+    /// `refund_one_at_a_time=yes|no`: whether a payment may have one unfinished refund only. Always so with `issuers`.
     pub one_at_a_time: bool,
     /// `refund_reference=ours|issuers`: whose reference partnerRefundNo is.
     pub reference: RefundReference,
@@ -176,6 +177,19 @@ impl Default for Refunds {
 }
 
 impl Transfers {
+    /// Whether the bank can be told which bank gets the money.
+    pub fn names(&self, bank: BankNamed<'_>) -> bool {
+        self.name_of(bank).is_some()
+    }
+
+    /// A bank as this one wants it to be named; none where that is not known.
+    pub(super) fn name_of<'a>(&self, bank: BankNamed<'a>) -> Option<&'a str> {
+        match self.bank_codes {
+            BankCodes::Swift => bank.swift,
+            BankCodes::ThreeDigits => Some(bank.three_digits),
+        }
+    }
+
     pub(super) fn info(&self, rail: Rail) -> &ExtraMembers {
         match rail {
             Rail::Intrabank => &self.intrabank_info,

@@ -2,6 +2,8 @@
 //!
 //! What is not on a statement counts as money that has not left only where the whole statement was read.
 
+use std::collections::HashSet;
+
 use domain::{money::Rupiah, time::Timestamp};
 
 /// Times of pages are written in seconds, so that two pages share less than two of them.
@@ -96,10 +98,17 @@ impl Statement {
         self.has_end && self.entries.is_none_or(|entries| self.lines.len() >= entries)
     }
 
-    /// What it says about an order; none where it was not read to its end, and what was read does not have the order.
-    pub fn find(&self, reference: &str, amount: Rupiah) -> Option<OnStatement> {
+    /// What it says about an order. None where it does not have the order, and was not read to its end. `others`: the references of
+    /// our other orders. Banks cut references, so money of this amount that has left without any of them may be this order's.
+    pub fn find(&self, reference: &str, amount: Rupiah, others: &HashSet<String>) -> Option<OnStatement> {
         let found = find_on_statement(&self.lines, reference, amount);
-        Some(found).filter(|found| *found != OnStatement::Absent || self.is_whole())
+        match found {
+            OnStatement::Absent if !self.is_whole() => None,
+            OnStatement::Absent if self.lines.iter().any(|line| may_be_ours(line, amount, others)) => {
+                Some(OnStatement::Unclear)
+            }
+            found => Some(found),
+        }
     }
 
     pub fn lines(&self) -> &[StatementLine] {
@@ -119,7 +128,7 @@ pub struct StatementLine {
     /// None where it is no whole number of rupiah, and so none of ours.
     pub amount: Option<Rupiah>,
     pub at: Option<Timestamp>,
-    /// All texts of the line, in capitals and without what is neither letter nor digit.
+    /// All texts of the line as one, in capitals and without what is neither letter nor digit.
     pub(super) texts: String,
 }
 
@@ -132,6 +141,8 @@ pub enum OnStatement {
     Returned,
     /// Our reference is there with another amount.
     OtherAmount,
+    /// Our reference is not there, but money of our amount has left for nothing that we know of.
+    Unclear,
     Absent,
 }
 
@@ -145,6 +156,19 @@ fn find_on_statement(lines: &[StatementLine], reference: &str, amount: Rupiah) -
         (false, _) if !of_order.is_empty() => OnStatement::OtherAmount,
         (false, _) => OnStatement::Absent,
     }
+}
+
+/// Whether a movement on which our reference does not stand may be our order all the same: it takes away as much, and is none of
+/// our others.
+fn may_be_ours(line: &StatementLine, amount: Rupiah, others: &HashSet<String>) -> bool {
+    line.is_debit && line.amount == Some(amount) && !names_one_of(line, others)
+}
+
+fn names_one_of(line: &StatementLine, references: &HashSet<String>) -> bool {
+    // Accounts have had references of different lengths, a few at the most.
+    let lengths: HashSet<usize> = references.iter().map(String::len).filter(|length| *length > 0).collect();
+    let is_named = |part: &[u8]| std::str::from_utf8(part).is_ok_and(|part| references.contains(part));
+    lengths.into_iter().any(|length| line.texts.as_bytes().windows(length).any(is_named))
 }
 
 #[cfg(test)]
@@ -185,7 +209,7 @@ mod tests {
         let read = |pages: Vec<StatementPage>| {
             let mut statement = Statement::default();
             pages.into_iter().for_each(|page| statement.add(page));
-            statement.find(ours, Rupiah::new(50_000))
+            statement.find(ours, Rupiah::new(50_000), &HashSet::from([other.to_owned()]))
         };
         assert_eq!(read(vec![]), None);
         assert_eq!(read(vec![page(&[&strange], next)]), None);
@@ -200,6 +224,29 @@ mod tests {
         assert_eq!(read(vec![page(&[&debit], StatementRest::Unreachable)]), Some(OnStatement::Debited));
         let counted = StatementPage { entries: Some(2), ..page(&[&strange], StatementRest::None) };
         assert_eq!(read(vec![counted]), None, "the bank says that there are two");
+    }
+
+    #[test]
+    fn money_of_the_same_amount_that_may_be_ours_proves_no_absence() {
+        let (ours, other) = ("4Q8Z0V1K2M3N4P5R6S7T8U9W0", "5Q8Z0V1K2M3N4P5R6S7T8U9W0");
+        let short = &other[..20];
+        for (strange, others, found) in [
+            (line(true, 50_000, ""), vec![other], Some(OnStatement::Unclear)),
+            (line(true, 50_000, &format!("TRSF{}", &ours[..18])), vec![other], Some(OnStatement::Unclear)),
+            (line(true, 50_000, &format!("TRSF{other}TOKO")), vec![other], Some(OnStatement::Absent)),
+            (line(true, 50_000, &format!("TRSF{short}")), vec![other, short], Some(OnStatement::Absent)),
+            (line(true, 50_000, &format!("TRSF{other}TOKO")), vec![], Some(OnStatement::Unclear)),
+            (line(true, 49_999, ""), vec![], Some(OnStatement::Absent)),
+            (line(false, 50_000, ""), vec![], Some(OnStatement::Absent)),
+        ] {
+            let mut statement = Statement::default();
+            statement.add(page(&[&strange], StatementRest::None));
+            let others = others.into_iter().map(str::to_owned).collect();
+            assert_eq!(statement.find(ours, Rupiah::new(50_000), &others), found, "{strange:?}");
+            // What is there is there, whatever else is.
+            statement.add(page(&[&line(true, 50_000, ours)], StatementRest::None));
+            assert_eq!(statement.find(ours, Rupiah::new(50_000), &others), Some(OnStatement::Debited));
+        }
     }
 
     #[test]

@@ -74,7 +74,7 @@ invitation-text-by = { $inviter } invites you to become a member of the project 
 invitation-action = View the invitation
 invitation-not-you = Do you not know the sender?
 invitation-not-you-text = Ignore this email. As long as the invitation is not accepted, nothing happens.
-invitation-why = You get this email because an owner of the project invited this address.
+invitation-why = You get this email because this address was invited to the project.
 
 role-owner = Owner
 role-developer = Developer
@@ -143,10 +143,10 @@ held-receipt-reused = Money came in under a number that the bank has used for an
 ## A refund that waits for an approval
 approval-subject = A refund of { $amount } waits for approval in { $project }
 approval-heading = A refund waits for approval
-approval-text = The money goes back only once somebody other than who asked has approved it. Check the amount and where it goes.
+approval-text = The money goes back only once somebody has approved it who neither asked for it nor entered its account. Check the amount and where it goes.
 approval-same-way = The way that it came
 approval-action = See the refund
-approval-owners = Only owners of the project who have not asked for it can approve it, and operators.
+approval-owners = Only owners of the project who have neither asked for it nor entered its account can approve it, and operators.
 approval-operators = No owner of the project can approve it, so operators are asked.
 asked-by-key = An API key
 

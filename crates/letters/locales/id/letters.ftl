@@ -74,7 +74,7 @@ invitation-text-by = { $inviter } mengundang Anda menjadi anggota proyek { $proj
 invitation-action = Lihat undangan
 invitation-not-you = Tidak kenal pengirimnya?
 invitation-not-you-text = Abaikan saja email ini. Selama undangannya tidak diterima, tidak ada yang terjadi.
-invitation-why = Anda menerima email ini karena alamat ini diundang oleh pemilik proyek.
+invitation-why = Anda menerima email ini karena alamat ini diundang ke proyek tersebut.
 
 role-owner = Pemilik
 role-developer = Pengembang
@@ -143,10 +143,10 @@ held-receipt-reused = Ada uang masuk dengan nomor yang sudah dipakai bank untuk 
 ## A refund that waits for an approval
 approval-subject = Pengembalian { $amount } menunggu persetujuan di { $project }
 approval-heading = Pengembalian menunggu persetujuan
-approval-text = Uangnya baru dikembalikan setelah disetujui orang lain, bukan oleh yang meminta. Periksa jumlah dan tujuannya.
+approval-text = Uangnya baru dikembalikan setelah disetujui orang lain, bukan oleh yang meminta atau yang mengisi rekeningnya. Periksa jumlah dan tujuannya.
 approval-same-way = Jalan yang sama seperti uangnya datang
 approval-action = Lihat pengembalian
-approval-owners = Hanya pemilik proyek yang tidak memintanya, atau operator, yang bisa menyetujui.
+approval-owners = Hanya pemilik proyek yang tidak memintanya dan tidak mengisi rekeningnya, atau operator, yang bisa menyetujui.
 approval-operators = Tidak ada pemilik proyek yang bisa menyetujui, jadi operator yang diminta.
 asked-by-key = Kunci API
 

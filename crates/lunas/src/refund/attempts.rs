@@ -1,8 +1,9 @@
-//! `lunas refund attempts`: what was sent of a refund by banks, what they said last, and what is missing to end an uncertain one.
+//! `lunas refund attempts`: what was sent of a refund by banks, what was heard of it last, and what is missing to end an uncertain
+//! one.
 
 use domain::{
     id::RefundId,
-    refund::{Refund, transfer::TransferAttempt},
+    refund::{Refund, answer::AttemptAnswer, transfer::TransferAttempt},
 };
 use engine::{Engine, UncertainRefund};
 use serde::Serialize;
@@ -28,7 +29,7 @@ struct AttemptJson {
     reference: String,
     bank_reference: Option<String>,
     sent_at: String,
-    /// What the bank said last, and when.
+    /// What was heard last, in the bank's words or ours, and when.
     answer: Option<String>,
     answered_at: String,
     statement_found: Option<&'static str>,
@@ -88,13 +89,18 @@ fn uncertain_json(uncertain: &UncertainRefund) -> UncertainJson {
 
 fn attempt_lines(attempt: &AttemptJson) -> String {
     let statement = attempt.statement_found.zip(attempt.statement_read_at.as_ref());
+    let answer = attempt.answer.clone().unwrap_or_default();
+    let whose = match AttemptAnswer::read(&answer) {
+        Some(AttemptAnswer::Bank(_)) => "the bank said last",
+        Some(AttemptAnswer::Ours(_)) | None => "found last",
+    };
     let rows = [
         ("attempt", attempt.number.to_string()),
         ("state", attempt.state.to_owned()),
         ("our reference", attempt.reference.clone()),
         ("bank reference", attempt.bank_reference.clone().unwrap_or_default()),
         ("sent", attempt.sent_at.clone()),
-        ("the bank said last", attempt.answer.clone().unwrap_or_default()),
+        (whose, answer),
         ("at", attempt.answered_at.clone()),
         ("statement", statement.map(|(found, at)| format!("{found}, read at {at}")).unwrap_or_default()),
     ];
@@ -106,7 +112,9 @@ fn uncertain_lines(uncertain: &UncertainRefund) -> String {
     let asked = match (uncertain.is_left_to_people(), uncertain.terms) {
         (false, _) => "yes, until it says what became of it".to_owned(),
         (true, Some(terms)) => {
-            format!("no more: it says so for {} days only, and a person decides", terms.status_days)
+            let days = terms.status_days;
+            let unit = if days == 1 { "day" } else { "days" };
+            format!("no more: it answers questions about a transfer for {days} {unit} only, and a person decides")
         }
         (true, None) => "no more: a person decides".to_owned(),
     };

@@ -40,7 +40,8 @@ pub(crate) enum DecideCommand {
     /// Say that you have transferred a refund, with the bank's reference.
     Transferred(TransferredOptions),
     /// Say that a refund was not transferred and will not be. Its money is back in the balance at once. Where a bank may have made
-    /// it, that needs the bank's time to be over, a statement without the transfer, and a second person who says the same.
+    /// it, that needs the bank's time to be over, a statement without the transfer, and a second person who says the same; what is
+    /// in a batch needs a second person too.
     NotTransferred(FailedOptions),
     /// Say that the bank has sent the money of a refund back.
     CameBack(ReasonOptions),
@@ -244,6 +245,9 @@ async fn export(options: &ExportOptions, engine: &Engine, output: Output) -> Res
         None => engine.make_refund_batch(&project, |_| None).await?,
     };
     let transfers = engine.transfers_of_batch(&project, batch).await?;
+    for released in transfers.iter().filter(|transfer| transfer.is_released) {
+        tracing::warn!(refund = %released.refund_id, "recorded as failed since it was put into the batch: do not transfer it");
+    }
     let rows: Vec<TransferJson> = transfers.into_iter().map(|transfer| row(batch, transfer)).collect();
     output.show(rows.as_slice(), csv)
 }

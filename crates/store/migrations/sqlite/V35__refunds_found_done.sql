@@ -27,4 +27,4 @@ CREATE UNIQUE INDEX refunds_of_receipt ON refunds (receipt_id)
 ALTER TABLE refund_attempts ADD COLUMN statement_at BIGINT;
 ALTER TABLE refund_attempts ADD COLUMN statement_found TEXT
     CHECK ((statement_found IS NOT NULL) = (statement_at IS NOT NULL)
-    AND statement_found IN ('absent', 'debited', 'returned', 'other_amount'));
+    AND statement_found IN ('absent', 'debited', 'returned', 'other_amount', 'unclear'));

@@ -2,7 +2,8 @@
 
 use domain::{
     destination::Rail,
-    id::{BankAccountId, RefundId},
+    id::{BankAccountId, RefundId, mint},
+    money::Rupiah,
     refund::{
         Refund, RefundRoad,
         doubt::{StatementFinding, StatementReading},
@@ -39,6 +40,22 @@ impl Store {
     pub async fn refund_attempt_by_reference(&self, reference: &str) -> Result<Option<TransferAttempt>, StoreError> {
         let sql = format!("SELECT {ATTEMPT} FROM refund_attempts a WHERE a.reference = $1");
         self.one(Query::new(sql, [reference.to_owned().into()]), attempt).await
+    }
+
+    /// What we have named transfers of this amount from an account, of refunds that were made from `since` on, the newest first.
+    pub async fn references_of_transfers(
+        &self,
+        account_id: BankAccountId,
+        amount: Rupiah,
+        since: Timestamp,
+        most: i64,
+    ) -> Result<Vec<String>, StoreError> {
+        // The ids of refunds begin with the time at which they were made.
+        let first: RefundId = mint(since, [0; 10]);
+        let sql = "SELECT a.reference FROM refund_attempts a JOIN refunds f ON f.id = a.refund_id WHERE a.refund_id >= $1 \
+                   AND a.account_id = $2 AND a.rail IS NOT NULL AND f.amount = $3 ORDER BY a.refund_id DESC LIMIT $4";
+        let parameters = [Value::stored(first), Value::stored(account_id), amount.into(), most.into()];
+        self.due(Query::new(sql, parameters), |columns| columns.text()).await
     }
 
     /// Refunds of production projects that may be sent by this road: on their way, in no batch, and without an attempt that the

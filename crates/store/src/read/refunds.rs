@@ -38,8 +38,8 @@ pub(super) use columns;
 /// Whether a pending refund waits for a second person.
 macro_rules! for_a_second {
     () => {
-        "(f.pending_reason = 'awaiting_approval' OR f.failing_attempt = (SELECT a.number FROM refund_attempts a \
-         WHERE a.refund_id = f.id AND a.state = 'unknown'))"
+        "(f.pending_reason = 'awaiting_approval' OR (f.failing_attempt = 0 AND f.batch IS NOT NULL) \
+         OR f.failing_attempt = (SELECT a.number FROM refund_attempts a WHERE a.refund_id = f.id AND a.state = 'unknown'))"
     };
 }
 
@@ -98,6 +98,8 @@ pub struct RefundBatch {
     pub amount: Rupiah,
     /// Those of its refunds that nobody has said the end of.
     pub open: i64,
+    /// Those that were not transferred, as people have recorded. The batch's file still has them.
+    pub released: i64,
 }
 
 impl Store {
@@ -226,7 +228,7 @@ impl Store {
     }
 
     /// Refunds of all projects that wait for a second person, longest waiting first: for an approval, or for somebody who also says
-    /// that an uncertain one was not made.
+    /// that one was not made which a bank may have made.
     pub async fn refunds_for_a_second(&self, window: Window) -> Result<Listed<Refund>, StoreError> {
         let count = concat!("SELECT COUNT(*) FROM refunds f WHERE f.status = 'pending' AND ", for_a_second!());
         let total = self.many(Query::new(count, []), |columns| columns.integer()).await?.into_iter().sum();
@@ -267,7 +269,8 @@ impl Store {
 }
 
 const BATCH: &str = "SELECT b.number, b.made_by, b.created_at, COUNT(*), CAST(SUM(f.amount) AS BIGINT), \
-    CAST(SUM(CASE f.status WHEN 'pending' THEN 1 ELSE 0 END) AS BIGINT) FROM refund_batches b \
+    CAST(SUM(CASE f.status WHEN 'pending' THEN 1 ELSE 0 END) AS BIGINT), \
+    CAST(SUM(CASE f.status WHEN 'failed' THEN 1 ELSE 0 END) AS BIGINT) FROM refund_batches b \
     JOIN refunds f ON f.project_id = b.project_id AND f.batch = b.number WHERE b.project_id = $1";
 const BATCH_GROUP: &str = "GROUP BY b.number, b.made_by, b.created_at";
 
@@ -279,6 +282,7 @@ fn refund_batch(columns: &mut Columns<'_>) -> Result<RefundBatch, StoreError> {
         refunds: columns.integer()?,
         amount: columns.rupiah()?,
         open: columns.integer()?,
+        released: columns.integer()?,
     })
 }
 

@@ -32,6 +32,7 @@ on_every_database![
     what_is_in_a_batch_is_not_sent_and_in_no_other_batch,
     a_batch_says_how_many_of_its_refunds_are_open,
     an_attempt_is_asked_about_when_its_time_has_come,
+    the_references_of_transfers_are_those_of_an_account_and_an_amount,
 ];
 
 pub(crate) fn attempt(account: &BankAccount, refund: &Refund, number: i64) -> TransferAttempt {
@@ -254,7 +255,7 @@ async fn a_batch_says_how_many_of_its_refunds_are_open(database: Database) {
     assert_eq!((found.refunds, found.amount, found.open), (1, Rupiah::new(1_000), 1));
     succeeded(&store, &refund).await;
     let found = store.refund_batches(project.id, 10).await.unwrap();
-    assert_eq!(found.iter().map(|batch| (batch.number, batch.open)).collect::<Vec<_>>(), [(1, 0)]);
+    assert_eq!(found.iter().map(|batch| (batch.number, batch.open, batch.released)).collect::<Vec<_>>(), [(1, 0, 0)]);
     assert_eq!(store.refund_batch(project.id, 2).await.unwrap(), None);
 }
 
@@ -273,4 +274,31 @@ async fn an_attempt_is_asked_about_when_its_time_has_come(database: Database) {
     let known = store.refund_attempts(refund.id).await.unwrap().remove(0);
     keep(&store, noted(&known, AttemptState::Refused)).await;
     assert_eq!(due(after(9_999)).await, (0, 0));
+}
+
+async fn the_references_of_transfers_are_those_of_an_account_and_an_amount(database: Database) {
+    let store = database.open().await;
+    let (account, project, refund) = world(&store).await;
+    let payment = paid(&store, &project).await;
+    let others =
+        [on_its_way(&store, &project, payment.id, 1_000).await, on_its_way(&store, &project, payment.id, 900).await];
+    let by_code = TransferAttempt { rail: None, ..attempt(&account, &others[0], 1) };
+    for (attempt, refund) in [
+        (attempt(&account, &refund, 1), &refund),
+        (by_code, &others[0]),
+        (attempt(&account, &others[1], 1), &others[1]),
+    ] {
+        keep(&store, sent(attempt, refund)).await;
+    }
+    let read = async |amount: i64, since: Timestamp, most: i64| {
+        store.references_of_transfers(account.id, Rupiah::new(amount), since, most).await.unwrap()
+    };
+    assert_eq!(read(1_000, after(100), 10).await, [format!("{}-1", refund.id)]);
+    assert_eq!(read(900, after(100), 10).await, [format!("{}-1", others[1].id)]);
+    for (amount, since, most) in [(901, after(100), 10), (900, after(101), 10), (900, after(100), 0)] {
+        assert_eq!(read(amount, since, most).await, [""; 0], "{amount} {most}");
+    }
+    let elsewhere = kept_account(&store).await;
+    let found = store.references_of_transfers(elsewhere.id, Rupiah::new(900), after(100), 10).await.unwrap();
+    assert_eq!(found, [""; 0]);
 }

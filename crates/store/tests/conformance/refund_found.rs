@@ -8,7 +8,8 @@ use domain::{
     receipt::{Unapplied, UnappliedReceipt},
     refund::{
         Refund, RefundState, RefundStatus, SumsMove,
-        doubt::{Doubt, StatementFinding, StatementReading},
+        doubt::{Doubt, IN_BATCH, StatementFinding, StatementReading},
+        transfer::TransferAttempt,
     },
     refund_settings::Party,
     time::Timestamp,
@@ -20,8 +21,8 @@ use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
     refund_attempts::{attempt, noted},
     refund_samples::{
-        PROCESSING, begun, destination, finding_done, given_up, on_its_way, paid, returned, returning, settled, step,
-        succeeded,
+        PROCESSING, begun, destination, failed, finding_done, given_up, on_its_way, paid, returned, returning, settled,
+        step, succeeded,
     },
     samples::{self, AMOUNT, EVERYTHING, FEE, after, kept_payment, kept_project},
 };
@@ -35,6 +36,8 @@ on_every_database![
     held_money_that_was_sent_away_twice_is_taken_from_what_is_available,
     what_was_found_done_without_a_difference_breaks_an_invariant,
     a_doubt_about_an_uncertain_refund_waits_for_a_second_person,
+    a_doubt_about_a_refund_of_a_batch_waits_for_a_second_person,
+    a_refund_of_a_batch_is_found_done_with_a_difference_about_itself,
 ];
 
 /// A refund of this amount that was given up, its project and the account that sent it.
@@ -218,4 +221,48 @@ async fn a_doubt_about_an_uncertain_refund_waits_for_a_second_person(database: D
     let ended = step(&store, &refund, |refund, unsettled| refund.fail("no".to_owned(), unsettled, after(300))).await;
     keep(&store, ended).await;
     assert_eq!((waiting().await.total, kept(&store, &refund).await.state), (0, RefundState::Failed));
+}
+
+/// A refund in the first batch of its project.
+async fn batched(store: &Store) -> Refund {
+    let project = kept_project(store).await;
+    let payment = paid(store, &project).await;
+    let refund = on_its_way(store, &project, payment.id, 1_000).await;
+    let batch = RefundWrite::Batch {
+        project_id: project.id,
+        number: 1,
+        made_by: Party::CommandLine,
+        at: after(210),
+        refunds: vec![(refund.id, refund.version)],
+    };
+    keep(store, batch).await;
+    kept(store, &refund).await
+}
+
+async fn a_doubt_about_a_refund_of_a_batch_waits_for_a_second_person(database: Database) {
+    let store = database.open().await;
+    let refund = batched(&store).await;
+    let waiting = async || store.refunds_for_a_second(EVERYTHING).await.unwrap().total;
+    assert_eq!(waiting().await, 0);
+    let doubt = Some(Doubt { by: Party::CommandLine, at: after(250), attempt: IN_BATCH });
+    let (from, now) = (refund.state, Box::new(Refund { doubt, ..refund.clone() }));
+    keep(&store, RefundWrite::Changed { refund: now, from, sealed_number: None, claim: None }).await;
+    assert_eq!(waiting().await, 1);
+    failed(&store, &refund).await;
+    assert_eq!(waiting().await, 0);
+}
+
+async fn a_refund_of_a_batch_is_found_done_with_a_difference_about_itself(database: Database) {
+    let store = database.open().await;
+    let (account, refund) = (kept_account(&store).await, batched(&store).await);
+    let batch = async || store.refund_batch(refund.project_id, 1).await.unwrap().unwrap();
+    failed(&store, &refund).await;
+    assert_eq!((batch().await.open, batch().await.released), (0, 1));
+    let itself = TransferAttempt { reference: refund.id.to_string(), ..attempt(&account, &refund, 1) };
+    keep(&store, finding_done(&store, &kept(&store, &refund).await, &itself).await).await;
+    assert_eq!(batch().await.released, 0);
+    assert_eq!(store.breaches().await.unwrap(), []);
+    database.run_beside("DELETE FROM bank_differences").unwrap();
+    let breaches = store.breaches().await.unwrap();
+    assert!(breaches.len() == 1 && breaches[0].row == refund.id.to_string(), "{breaches:?}");
 }

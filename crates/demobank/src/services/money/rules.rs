@@ -19,6 +19,8 @@ pub struct MoneyRules {
     pub clearing_returns_ms: Option<i64>,
     /// How many lines 14 tells at once, but never half of a second's.
     pub statement_lines: usize,
+    /// 14 tells a remark in lines of so many characters, each in a member of its own: `remark`, `remark2` and so on.
+    pub remark_line: usize,
     pub refunds: RefundRule,
 }
 
@@ -44,6 +46,7 @@ impl Default for MoneyRules {
             clearing_ms: 60_000,
             clearing_returns_ms: None,
             statement_lines: 500,
+            remark_line: usize::MAX,
             refunds: RefundRule::Allowed,
         }
     }

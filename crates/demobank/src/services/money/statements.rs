@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{
     books::{Account, Line},
     inquiries::{INVALID_ACCOUNT, account_number, check_reference, own_account, refused, with_references},
+    rules::MoneyRules,
 };
 use crate::{
     journal::held,
@@ -39,8 +40,8 @@ impl BankServices {
         let account = own_account(&ledger, member, number).ok_or_else(|| refused(asked, &INVALID_ACCOUNT))?;
         let of_span = |line: &&Line| (from_ms..=to_ms).contains(&line.at_ms);
         let lines: Vec<&Line> = ledger.books.lines(&account.key).rev().filter(of_span).collect();
-        let most = ledger.rules(&member.merchant.client_id).statement_lines;
-        let (shown, has_more) = match numbered(asked, &body)? {
+        let MoneyRules { statement_lines: most, remark_line, .. } = ledger.rules(&member.merchant.client_id);
+        let (shown, has_more) = match read_page_number(asked, &body)? {
             Some((size, number)) => {
                 let (first, size) = (size.saturating_mul(number - 1).min(lines.len()), size.min(most));
                 let shown = &lines[first..lines.len().min(first + size)];
@@ -71,7 +72,7 @@ impl BankServices {
             "totalDebitEntries": entries(lines.iter().filter(|line| line.amount < 0)),
             "hasMore": if has_more { "Y" } else { "N" },
             "lastRecordDateTime": time::text(last, milliseconds),
-            "detailData": shown.iter().map(|line| detail(line, account, milliseconds)).collect::<Vec<_>>(),
+            "detailData": shown.iter().map(|line| detail(line, account, (milliseconds, remark_line))).collect::<Vec<_>>(),
         });
         Ok(asked.success(with_references(asked, member, &body, members, &["bankCardToken"])))
     }
@@ -85,7 +86,7 @@ fn page<'a>(lines: &'a [&'a Line], most: usize) -> &'a [&'a Line] {
 }
 
 /// The size and the number of the page that is asked for, where the call says them: digits above 0.
-fn numbered(asked: &ServiceRequest<'_>, body: &Value) -> Result<Option<(usize, usize)>, Reply> {
+fn read_page_number(asked: &ServiceRequest<'_>, body: &Value) -> Result<Option<(usize, usize)>, Reply> {
     if body["pageNumber"].is_null() && body["pageSize"].is_null() {
         return Ok(None);
     }
@@ -125,9 +126,9 @@ fn entries<'a>(lines: impl Iterator<Item = &'a &'a Line>) -> Value {
     json!({ "numberOfEntries": amounts.len().to_string(), "amount": money(amounts.iter().sum()) })
 }
 
-fn detail(line: &Line, account: &Account, milliseconds: bool) -> Value {
+fn detail(line: &Line, account: &Account, (milliseconds, remark_line): (bool, usize)) -> Value {
     let balance = |amount: i64| json!([{ "amount": money(amount) }]);
-    json!({
+    let mut detail = json!({
         "detailBalance": {
             "startAmount": balance(line.balance_after - line.amount), "endAmount": balance(line.balance_after),
         },
@@ -139,5 +140,11 @@ fn detail(line: &Line, account: &Account, milliseconds: bool) -> Value {
         "type": if line.amount < 0 { "DEBIT" } else { "CREDIT" },
         "transactionDetailStatus": "SUCCESS",
         "detailInfo": { "accountNo": account.key.number },
-    })
+    });
+    let remark: Vec<char> = line.remark.chars().collect();
+    for (index, part) in remark.chunks(remark_line.max(1)).enumerate() {
+        let name = if index == 0 { "remark".to_owned() } else { format!("remark{}", index + 1) };
+        detail[name] = part.iter().collect::<String>().into();
+    }
+    detail
 }

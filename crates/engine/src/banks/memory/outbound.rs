@@ -7,7 +7,7 @@ use std::{
 };
 
 use domain::{
-    id::{BankAccountId, CredentialId},
+    id::{BankAccountId, CredentialId, RefundId},
     time::Timestamp,
 };
 use gateway::snap::{Breaker, CallContext, CallError, CallHealth, SnapClient, Tokens};
@@ -24,6 +24,8 @@ const CALLS_PER_ACCOUNT_MOST: usize = 1_024;
 
 /// References that a node remembers as never sent; what is beyond that is asked about.
 const UNSENT_MOST: usize = 10_000;
+/// Refunds that a node remembers as waiting for a name; what is beyond that is asked about in each round.
+const NAMELESS_MOST: usize = 10_000;
 
 /// The state of this node's calls.
 pub(crate) struct Outbound {
@@ -32,6 +34,14 @@ pub(crate) struct Outbound {
     running: Arc<Semaphore>,
     /// References that this node has stored as sent, or may have, and knows that it has not sent.
     unsent: Mutex<HashSet<String>>,
+    /// Refunds of which no bank has said whose account they go to, though it was asked.
+    nameless: Mutex<HashMap<RefundId, Nameless>>,
+}
+
+/// A refund that waits until its bank says whose an account is.
+struct Nameless {
+    tries: i64,
+    rests_until: Timestamp,
 }
 
 /// What is kept for the calls of one account.
@@ -69,6 +79,7 @@ impl Default for Outbound {
             lines: Mutex::default(),
             running: Arc::new(Semaphore::new(CALLS_MOST as usize)),
             unsent: Mutex::default(),
+            nameless: Mutex::default(),
         }
     }
 }
@@ -122,6 +133,26 @@ impl Outbound {
 
     pub(in crate::banks) fn forget_unsent(&self, reference: &str) {
         held(&self.unsent).remove(reference);
+    }
+
+    /// No bank has said whose account a refund goes to: it rests for longer each time, as `rest` says.
+    pub(in crate::banks) fn rest_nameless(&self, id: RefundId, now: Timestamp, rest: fn(i64) -> Duration) {
+        let mut nameless = held(&self.nameless);
+        if nameless.len() >= NAMELESS_MOST {
+            nameless.retain(|_, refund| now < refund.rests_until);
+        }
+        let tries = nameless.get(&id).map_or(1, |refund| refund.tries + 1);
+        if tries > 1 || nameless.len() < NAMELESS_MOST {
+            nameless.insert(id, Nameless { tries, rests_until: now.plus(rest(tries)) });
+        }
+    }
+
+    pub(in crate::banks) fn is_nameless(&self, id: RefundId, now: Timestamp) -> bool {
+        held(&self.nameless).get(&id).is_some_and(|refund| now < refund.rests_until)
+    }
+
+    pub(in crate::banks) fn forget_nameless(&self, id: RefundId) {
+        held(&self.nameless).remove(&id);
     }
 
     /// A place for one more task that calls banks; none if there are too many.

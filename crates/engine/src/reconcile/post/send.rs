@@ -17,6 +17,8 @@ use crate::{Engine, Error};
 /// How long after its begin a round begins further letters, so that a slow relay does not keep urgent ones waiting for long.
 const BEGUN_WITHIN: Duration = Duration::from_secs(20);
 
+const NOT_FOR_THEM: &str = "who it was for has been deactivated, or has left the project";
+
 /// A letter as it is now, or what there is to send.
 enum Prepared {
     Post(Box<Post>),
@@ -93,6 +95,10 @@ impl Engine {
         if !letter.is_worth_sending_at(now) {
             return settled(letter.clone().out_of_date(now));
         }
+        if !self.is_for_them_still(letter).await? {
+            let answer = Some(NOT_FOR_THEM.to_owned());
+            return settled(QueuedLetter { state: LetterState::GivenUp { at: now }, answer, ..letter.clone() });
+        }
         let most = most_to_address(letter.kind);
         if self.store.letters_sent_to(&letter.recipient, now.minus(BOUND_WITHIN), most).await? >= most {
             // One who has got enough has perhaps thousands waiting, which must not stand before the letters of others.
@@ -110,6 +116,18 @@ impl Engine {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Who a letter was for may have been deactivated since, or have left the project that it is about.
+    async fn is_for_them_still(&self, letter: &QueuedLetter) -> Result<bool, Error> {
+        let Some(user_id) = letter.user_id else { return Ok(true) };
+        if !self.store.user(user_id).await?.is_some_and(|user| user.is_active()) {
+            return Ok(false);
+        }
+        Ok(match letter.project_id {
+            Some(project_id) => self.store.membership(user_id, project_id).await?.is_some(),
+            None => true,
+        })
     }
 
     async fn post(&self, letter: &QueuedLetter) -> Result<Post, Error> {

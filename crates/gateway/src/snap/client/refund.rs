@@ -61,7 +61,7 @@ impl SnapClient {
         }
         let told = answer.success()?;
         same_reference(asked.code.reference, id(&told, "originalPartnerReferenceNo"))?;
-        Ok(standing(&told, asked))
+        Ok(standing(&told, asked, parameters.refunds.reference))
     }
 }
 
@@ -85,7 +85,7 @@ fn refund(parameters: &Parameters, order: &RefundOrder<'_>) -> Result<(Value, St
     Ok((Value::Object(body), refund_no.to_owned()))
 }
 
-fn standing(told: &Value, asked: &RefundAsked<'_>) -> OrderStanding {
+fn standing(told: &Value, asked: &RefundAsked<'_>, reference: RefundReference) -> OrderStanding {
     let history = told.get(HISTORY).and_then(Value::as_array);
     let Some(history) = history.filter(|history| history.len() <= HISTORY_MOST) else {
         // Only a payment that was given back in one piece says by its status that this refund was made.
@@ -100,6 +100,10 @@ fn standing(told: &Value, asked: &RefundAsked<'_>) -> OrderStanding {
     let has = |status: &str| entries.iter().find(|entry| told_status(entry).as_deref() == Some(status));
     if entries.is_empty() {
         return OrderStanding::NotFound;
+    }
+    if reference == RefundReference::Issuers && entries.len() > 1 {
+        // All refunds of the payment have this reference, and nothing says which of them is ours.
+        return OrderStanding::AskAgain;
     }
     if let Some(done) = has("00") {
         let told_amount: Option<Rupiah> = first_amount(done, AMOUNTS);

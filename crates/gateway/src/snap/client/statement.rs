@@ -189,14 +189,13 @@ fn has_number(amount: &Value) -> bool {
         .is_some_and(|written| !written.is_empty() && written.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
 }
 
-/// All texts of a line, one after another: banks put what we have sent into one member or another, in pieces.
+/// All texts of a line, one after another: banks put what we have sent into one member or another, and cut it into lines that
+/// are texts of their own.
 fn collect_texts(value: &Value, levels: usize, into: &mut String) {
     match value {
         Value::String(text) => {
             let letters = text.chars().take(TEXT_CHARACTERS_MOST).filter(char::is_ascii_alphanumeric);
             into.extend(letters.map(|letter| letter.to_ascii_uppercase()));
-            // No reference reaches from one member into the next.
-            into.push(' ');
         }
         Value::Object(members) if levels > 0 => {
             members.values().for_each(|member| collect_texts(member, levels - 1, into));

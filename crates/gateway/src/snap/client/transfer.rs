@@ -16,7 +16,7 @@ use crate::snap::{
     rails::RailServices,
     reading::{first_id, id},
     timestamp::format_timestamp,
-    values::{BankCodes, Precision, WalletDetails},
+    values::{Precision, WalletDetails},
     verdict::OrderKind,
 };
 
@@ -121,12 +121,8 @@ fn remark(parameters: &Parameters, order: &TransferOrder<'_>) -> String {
 
 /// A bank as this one wants it to be named.
 pub(super) fn bank_code<'a>(parameters: &Parameters, bank: BankNamed<'a>) -> Result<&'a str, CallError> {
-    match parameters.transfers.bank_codes {
-        BankCodes::Swift => {
-            bank.swift.ok_or_else(|| CallError::refused("no_swift", "the bank has no known SWIFT code"))
-        }
-        BankCodes::ThreeDigits => Ok(bank.three_digits),
-    }
+    let name = parameters.transfers.name_of(bank);
+    name.ok_or_else(|| CallError::refused("no_swift", "the bank has no known SWIFT code"))
 }
 
 fn unreadable(words: &str) -> CallError {

@@ -1,9 +1,9 @@
 //! `lunas refund`: refunds through the API of a running server, and what no key may do on its database.
 
 use serde_json::{Value, json};
-use testkit::Program;
+use testkit::{Database, Program};
 
-use crate::support::{commands::dev, json::text};
+use crate::support::{commands::dev, json::text, rows::run_by_hand};
 
 /// Creates a payment and has it paid; returns its id.
 fn sold(program: &Program, amount: &str, more: &[&str]) -> String {
@@ -150,4 +150,31 @@ async fn a_destination_is_given_to_a_refund_that_needs_one() {
     assert_eq!((&given["status"], &given["destination"]["last_four"]), (&json!("pending"), &json!("6789")));
     let again = program.run(&[&["refund", "destination", id][..], &account[..6]].concat());
     assert_eq!(again.failed(1).len(), 1, "{again:?}");
+}
+
+#[tokio::test]
+async fn a_refund_of_a_batch_is_released_by_two_people_and_named_when_the_batch_is_printed_again() {
+    let (program, running) = dev();
+    let (payment, database) = (sold(&program, "50000", &[]), program.database());
+    let account = ["--bank", "014", "--account-number", "0123456789"];
+    let refund = program.json(&[&["refund", "create", &payment, "--amount", "1903", "--json"][..], &account].concat());
+    let id = text(&refund, "id");
+    let on_database = ["--database", &database];
+    let batch = ["refund", "export", "--project", running.said("project_id")];
+    let first = program.run(&[&batch[..], &on_database].concat());
+    assert!(first.code == 0 && first.stdout.contains(id) && first.stderr.is_empty(), "{first:?}");
+    let end = [&["refund", "not-transferred", id, "--reason", "not there"][..], &on_database].concat();
+    assert!(program.run(&end).failed(1)[0].contains("you have looked at the bank's own statement"));
+    let end = [&end[..], &["--statement-checked"]].concat();
+    let doubted = program.json(&[&end[..], &["--json"]].concat());
+    assert_eq!((text(&doubted, "status"), text(&doubted, "doubted_by")), ("pending", "command-line"));
+    assert!(program.run(&end).failed(1)[0].contains("you have recorded already that the refund was not made"));
+    // Somebody else was the first.
+    let another = format!("usr_{}", "0".repeat(26));
+    let stored = Database::Sqlite(program.data().join("lunas.db"));
+    run_by_hand(&stored, &format!("UPDATE refunds SET failing_by = '{another}'"));
+    assert_eq!(text(&program.json(&[&end[..], &["--json"]].concat()), "status"), "failed");
+    let again = program.run(&[&batch[..], &["--batch", "1"], &on_database].concat());
+    assert_eq!((again.code, &again.stdout), (0, &first.stdout), "the batch is the same");
+    assert!(again.stderr.contains(id) && again.stderr.contains("do not transfer it"), "{again:?}");
 }

@@ -7,10 +7,11 @@ use serde_json::json;
 use testkit::{Kit, on_every_database, on_sqlite_alone};
 
 use crate::support::{
-    customer::{is_page, unknown},
+    customer::{Customer, is_page, link_path, unknown},
     dashboard::{audited, leads},
     held::{contains_all, member},
     json::with,
+    links::create_link,
     payments::{balance, create, paid, pending_qris, simulate_paid},
     people::desk,
     refund_pages::{ACCOUNT, refund_form, refund_led_to, refund_of, refund_page, refund_to_account},
@@ -36,6 +37,7 @@ on_sqlite_alone![
     an_old_session_proves_itself_before_money_goes_out,
     only_owners_refund_and_others_see_no_form,
     hostile_texts_of_refunds_are_shown_as_texts,
+    the_message_with_the_customers_link_is_in_the_language_in_which_they_paid,
 ];
 
 const LATER: Duration = Duration::from_secs(30);
@@ -341,4 +343,22 @@ async fn hostile_texts_of_refunds_are_shown_as_texts(kit: Arc<Kit>) {
     let file = owner.open(&format!("{}/refunds.csv", desk(project.id))).await;
     assert!(file.text.contains("'=cmd|"), "{}", file.text);
     assert!(file.text.contains("<b>=1+1</b>"), "a sign in the middle is none: {}", file.text);
+}
+
+/// Regression: the message for WhatsApp was in Indonesian, whatever language the customer had used.
+async fn the_message_with_the_customers_link_is_in_the_language_in_which_they_paid(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let owner = member(&kit, &project, Role::Owner).await;
+    for (language, message) in [("en", "is%20giving%20"), ("id", "%20mengembalikan%20")] {
+        let link = create_link(&project, json!({})).await;
+        let path = format!("{}?lang={language}", link_path(&link));
+        let payment = Customer::of(&kit).pays_by_at(&project, &path, "virtual_account:bca").await;
+        simulate_paid(&project, &payment).await;
+        let refund = refund_of(&owner, &project, &payment, "50000").await;
+        for of_page in ["en", "id"] {
+            let page = owner.open(&format!("{}?lang={of_page}", refund_page(&project, &refund))).await;
+            let (_, text) = page.text.split_once("https://wa.me/?text=").unwrap();
+            assert!(text.split('"').next().unwrap().contains(message), "{language}: {}", page.text);
+        }
+    }
 }

@@ -12,7 +12,7 @@ use crate::support::{
     held::{contains_all, member},
     payments::{balance, paid},
     people::{Person, desk},
-    refund_pages::{ACCOUNT, refund_form, refund_of, refund_page, refund_to_account},
+    refund_pages::{ACCOUNT, refund_form, refund_of, refund_page, refund_to_account, version},
     rows::rows,
 };
 
@@ -43,11 +43,6 @@ async fn guarded(kit: &Kit) -> (TestProject, Person, Value) {
 
 async fn second_owner(kit: &Kit, project: &TestProject) -> Person {
     Person::member(kit, project.id, Role::Owner, "second@toko.example").await
-}
-
-/// The version that a page would approve.
-fn version(html: &str) -> String {
-    html.split("name=\"version\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
 }
 
 async fn another_owner_approves_and_who_asked_never_does(kit: Arc<Kit>) {

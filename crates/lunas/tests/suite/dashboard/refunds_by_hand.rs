@@ -1,17 +1,25 @@
 //! Refunds that a person transfers by hand: one by one, or by a batch for the bank's bulk upload.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use domain::{access::Role, audit::Deed};
-use testkit::{Kit, Reply, TestProject, on_every_database};
+use demobank::MoneyRules;
+use domain::{
+    access::Role,
+    audit::Deed,
+    bank_difference::DifferenceKind,
+    refund::{RefundStatus, transfer::AttemptState},
+};
+use engine::Window;
+use testkit::{Kit, Reply, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     bank_accounts::account_of,
     customer::is_page,
     dashboard::{audited, leads},
-    held::{contains_all, member},
+    held::{contains_all, lacks_all, member},
     payments::balance,
     people::{Person, desk},
+    refund_bank::{CUSTOMER, OTHER_BANK, OWN_BANK, RefundBank},
     refund_pages::{paid_by, paid_in_production, refund_page, refund_to_account},
 };
 
@@ -21,7 +29,14 @@ on_every_database![
     a_batch_has_everything_once_and_its_file_never_changes,
     of_two_batches_at_once_one_has_the_transfers,
     no_reference_of_the_bank_is_recorded_twice,
+    what_a_bank_account_sends_is_not_transferred_by_hand_while_it_waits,
+    a_refund_of_a_batch_is_released_by_two_people_and_booked_if_it_was_made_after_all,
 ];
+
+on_sqlite_alone![an_operator_is_the_second_person_for_a_batch_of_a_project_with_one_owner];
+
+/// What a person says who has looked at the bank's statement and has not found the transfer there.
+const LOOKED: &[(&str, &str)] = &[("text", "tidak ada di mutasi"), ("statement_checked", "on")];
 
 /// The lines of a file after its head.
 fn lines(file: &Reply) -> Vec<&str> {
@@ -101,10 +116,9 @@ async fn a_batch_has_everything_once_and_its_file_never_changes(kit: Arc<Kit>) {
         &owner.post(&format!("{}/done", refund_page(&project, &refunds[0])), &[("text", "FT-1")]).await,
         "refund-transferred",
     );
-    leads(
-        &owner.post(&format!("{}/failed", refund_page(&project, &refunds[1])), &[("text", "ditutup")]).await,
-        "refund-failed",
-    );
+    let failed = format!("{}/failed", refund_page(&project, &refunds[1]));
+    leads(&owner.post(&failed, LOOKED).await, "refund-doubted");
+    leads(&second_owner(&kit, &project).await.post(&failed, LOOKED).await, "refund-failed");
     assert_eq!(owner.open(&format!("{path}/1/batch.csv")).await.text, file.text, "the file is the same");
     let cancelled = owner.post(&format!("{}/cancel", refund_page(&project, &refunds[2])), &[]).await;
     is_page("cancel", &cancelled, 409);
@@ -142,4 +156,102 @@ async fn no_reference_of_the_bank_is_recorded_twice(kit: Arc<Kit>) {
     assert!([409, 422].contains(&twice.status.as_u16()), "{}", twice.text);
     contains_all(&twice, &["sudah dipakai"]);
     leads(&owner.post(&done(&refunds[1]), &[("text", "FT-2")]).await, "refund-transferred");
+}
+
+async fn second_owner(kit: &Kit, project: &TestProject) -> Person {
+    Person::member(kit, project.id, Role::Owner, "second@example.com").await
+}
+
+/// Regression: while the bank sent nothing until the morning, a person was told to transfer it; then the bank sent it as well.
+async fn what_a_bank_account_sends_is_not_transferred_by_hand_while_it_waits(kit: Arc<Kit>) {
+    let (bank, payment) = RefundBank::with_payment(&kit, "generic", &[("transfer", "intrabank")]).await;
+    let (asked, client, project) = (&bank.acquired.asked, &bank.acquired.client_id, &bank.acquired.project);
+    asked.set_money_rules(client, MoneyRules { is_cut_off: true, ..MoneyRules::default() });
+    let refund = bank.refund_to(&payment, 10_000, OWN_BANK).await;
+    let (refund, attempts) = bank.follow(&kit, &refund, (Duration::from_mins(1), 1)).await;
+    assert_eq!(attempts.iter().map(|attempt| attempt.state).collect::<Vec<_>>(), [AttemptState::Refused]);
+
+    let owner = member(&kit, project, Role::Owner).await;
+    let (base, transfers) = (desk(project.id), format!("{}/refunds/transfers", desk(project.id)));
+    let page = owner.open(&refund_page(project, &refund.id.to_string())).await;
+    contains_all(&page, &["Sedang dalam perjalanan ke pelanggan."]);
+    lacks_all(&page, &[CUSTOMER, "Perlu ditransfer", "Catat transfernya"]);
+    lacks_all(&owner.open(&base).await, &["perlu ditransfer"]);
+    contains_all(&owner.open(&transfers).await, &["Tidak ada yang perlu ditransfer"]);
+    is_page("nothing to transfer", &owner.post(&transfers, &[]).await, 409);
+
+    // No rail of the account leads to the other bank.
+    let by_hand = bank.refund_to(&payment, 20_000, OTHER_BANK).await;
+    contains_all(&owner.open(&transfers).await, &["1 transfer, jumlahnya Rp20.000"]);
+    contains_all(&owner.open(&base).await, &["Rp20.000 perlu ditransfer"]);
+    contains_all(&owner.open(&refund_page(project, &by_hand.id.to_string())).await, &[CUSTOMER, "Catat transfernya"]);
+    leads(&owner.post(&transfers, &[]).await, "batch-made");
+    let file = owner.open(&format!("{transfers}/1/batch.csv")).await;
+    let lines = lines(&file);
+    assert!(lines.len() == 1 && lines[0].starts_with(&by_hand.id.to_string()), "{lines:?}");
+
+    asked.set_money_rules(client, MoneyRules::default());
+    let (sent, attempts) = bank.follow(&kit, &refund, (Duration::from_hours(1), 24)).await;
+    assert_eq!((sent.status(), attempts.len(), bank.done().len()), (RefundStatus::Succeeded, 2, 1));
+}
+
+/// Two owners record a refund of a batch as failed, the first of whom cannot do it alone.
+async fn released_by_two(project: &TestProject, [first, second]: [&Person; 2], refund: &str) {
+    let page = refund_page(project, refund);
+    let (failed, before) = (format!("{page}/failed"), balance(project, "refunding").await);
+    contains_all(&first.open(&page).await, &["name=\"statement_checked\"", "dua orang harus mencatatnya gagal"]);
+    is_page("has not looked", &first.post(&failed, &LOOKED[..1]).await, 409);
+    leads(&first.post(&failed, LOOKED).await, "refund-doubted");
+    let again = first.post(&failed, LOOKED).await;
+    is_page("the same person", &again, 409);
+    contains_all(&again, &["Anda sudah mencatatnya gagal."]);
+    is_page("the second has not looked", &second.post(&failed, &LOOKED[..1]).await, 409);
+    contains_all(&second.open(&page).await, &[" mencatat pada "]);
+    assert_eq!(balance(project, "refunding").await, before, "nothing is released yet");
+    leads(&second.post(&failed, LOOKED).await, "refund-failed");
+}
+
+/// Regression: one person released it, and what the bank had made by the batch's file could not be booked any more.
+async fn a_refund_of_a_batch_is_released_by_two_people_and_booked_if_it_was_made_after_all(kit: Arc<Kit>) {
+    let (project, owner, refunds) = three(&kit).await;
+    let second = second_owner(&kit, &project).await;
+    let transfers = format!("{}/refunds/transfers", desk(project.id));
+    leads(&owner.post(&transfers, &[]).await, "batch-made");
+    let file = async || owner.open(&format!("{transfers}/1/batch.csv")).await.text;
+    let (before, page) = (file().await, refund_page(&project, &refunds[0]));
+    released_by_two(&project, [&owner, &second], &refunds[0]).await;
+    assert_eq!(balance(&project, "refunding").await, 50_000);
+
+    assert_eq!(file().await, before, "the file is the same");
+    let released = "1 pengembalian dana di kelompok ini dicatat gagal. Barisnya masih ada di berkas";
+    contains_all(&owner.open(&format!("{transfers}/1")).await, &[released]);
+    contains_all(&owner.open(&transfers).await, &["1 dicatat gagal"]);
+
+    contains_all(&owner.open(&page).await, &["Ternyata terlaksana"]);
+    let done = format!("{page}/done");
+    leads(&owner.post(&done, &[("text", "FT-9")]).await, "refund-transferred");
+    let booked = kit.store.balance(project.id, None).await.unwrap();
+    assert_eq!((booked.refunding.get(), booked.refunded.get()), (50_000, 10_000));
+    let open = kit.store.differences(true, Window { offset: 0, limit: 10 }).await.unwrap().items;
+    let found: Vec<_> = open.iter().map(|one| (one.key.kind, one.key.subject.as_str())).collect();
+    assert_eq!(found, [(DifferenceKind::Refunded, refunds[0].as_str())]);
+    assert_eq!(kit.store.breaches().await.unwrap(), []);
+    is_page("again", &second.post(&done, &[("text", "FT-10")]).await, 409);
+    lacks_all(&owner.open(&format!("{transfers}/1")).await, &[released]);
+    assert_eq!(file().await, before);
+}
+
+async fn an_operator_is_the_second_person_for_a_batch_of_a_project_with_one_owner(kit: Arc<Kit>) {
+    let (project, owner, refunds) = three(&kit).await;
+    leads(&owner.post(&format!("{}/refunds/transfers", desk(project.id)), &[]).await, "batch-made");
+    let operator = Person::operator(&kit, "operator@example.com").await;
+    lacks_all(&operator.open("/dashboard/operator/refunds").await, &[&refunds[0]]);
+    leads(&owner.post(&format!("{}/failed", refund_page(&project, &refunds[0])), LOOKED).await, "refund-doubted");
+    contains_all(&operator.open("/dashboard/operator/refunds").await, &[&refunds[0]]);
+    let page = format!("/dashboard/operator/refunds/{}", refunds[0]);
+    contains_all(&operator.open(&page).await, &["name=\"statement_checked\"", " mencatat pada "]);
+    is_page("has not looked", &operator.post(&format!("{page}/failed"), &LOOKED[..1]).await, 409);
+    leads(&operator.post(&format!("{page}/failed"), LOOKED).await, "refund-failed");
+    lacks_all(&operator.open("/dashboard/operator/refunds").await, &[&refunds[0]]);
+    assert_eq!(balance(&project, "refunding").await, 50_000);
 }

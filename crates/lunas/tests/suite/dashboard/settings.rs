@@ -17,6 +17,7 @@ on_sqlite_alone![
     a_value_that_breaks_a_rule_is_reported_at_its_field_and_changes_nothing,
     members_who_are_no_owners_see_the_settings_and_change_none,
     settings_can_neither_approve_nor_activate_a_project,
+    the_page_of_notices_says_that_approvals_go_there_with_whose_they_are,
 ];
 
 fn settings(project: &TestProject) -> String {
@@ -143,4 +144,17 @@ async fn settings_can_neither_approve_nor_activate_a_project(kit: Arc<Kit>) {
     assert!(!now.approved && now.merchant.city == "Bandung");
     let page = owner.open(&format!("{}?lang=en", settings(&project))).await;
     assert!(page.text.contains("Waiting for approval"), "{}", page.text);
+}
+
+async fn the_page_of_notices_says_that_approvals_go_there_with_whose_they_are(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let owner = Person::member(&kit, project.id, Role::Owner, "siti@example.com").await;
+    for (language, approvals, whose) in [
+        ("en", "refunds that wait for an approval", "with the email of who asked"),
+        ("id", "pengembalian yang menunggu persetujuan", "dengan email yang meminta"),
+    ] {
+        let page = owner.open(&format!("{}/notices?lang={language}", settings(&project))).await;
+        is_page(language, &page, 200);
+        assert!(page.text.contains(approvals) && page.text.contains(whose), "{}", page.text);
+    }
 }

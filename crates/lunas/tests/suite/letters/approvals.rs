@@ -1,9 +1,12 @@
-//! Letters about refunds that wait for an approval: to those who may give it, once for each refund and person, and never to who asked.
+//! Letters about refunds that wait for an approval: to those who may give it, once for each refund, account and person, and never to
+//! who asked.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use domain::{access::Role, id::ProjectId, letter::LetterKind};
+use demobank::{MoneyRules, RefundRule};
+use domain::{access::Role, id::ProjectId, letter::LetterKind, refund::RefundState};
 use futures_util::future::join_all;
+use gateway::SendLimits;
 use serde_json::json;
 use testkit::{Kit, Relay, TestProject, on_every_database, on_sqlite_alone};
 
@@ -12,12 +15,14 @@ use crate::support::{
     customer::Customer,
     dashboard::leads,
     json::{id, text},
-    letters::{letters, send_to, set_up},
+    letters::{letters, send_to, set_up, states},
     payments::{fresh_key, paid, pending_qris},
     people::{Person, desk},
     receipts::{decide, held_amount},
-    refund_pages::{ACCOUNT, paid_in_production, refund_of, refund_page, refund_to_account},
+    refund_bank::RefundBank,
+    refund_pages::{ACCOUNT, paid_in_production, refund_of, refund_page, refund_to_account, version},
     refunds::{ask, ask_for_refund, destination},
+    wait::until,
 };
 
 on_every_database![
@@ -26,6 +31,7 @@ on_every_database![
     nobody_is_told_of_a_refund_that_was_refused_or_rolled_back on 2 threads,
     a_request_that_is_sent_again_tells_each_owner_once on 2 threads,
     owners_are_told_when_it_is_known_where_the_money_goes on 2 threads,
+    a_refund_that_waits_for_a_second_approval_is_told_again on 2 threads,
 ];
 
 on_sqlite_alone![
@@ -33,6 +39,7 @@ on_sqlite_alone![
     operators_are_told_where_every_owner_has_taken_part on 2 threads,
     held_money_whose_return_waits_for_an_approval_is_told_too on 2 threads,
     a_member_switches_letters_about_approvals_off_and_on_again on 2 threads,
+    who_has_left_or_was_deactivated_meanwhile_gets_no_letter on 2 threads,
 ];
 
 const FIRST: &str = "first@example.com";
@@ -151,10 +158,51 @@ async fn owners_are_told_when_it_is_known_where_the_money_goes(kit: Arc<Kit>) {
     assert_eq!(approval_addresses(&kit).await, [""; 0], "an approval is for an account as well");
     assert!(claim.name_account(&Customer::of(&kit)).await.status.as_u16() < 400);
     assert_eq!(approval_addresses(&kit).await, [FIRST, SECOND]);
-    // It waits again, for another account: who was told before is not told again.
+    // It waits again, for another account: an approval is for one.
     let path = format!("{}/destination", refund_page(&project, &claim.id.to_string()));
     leads(&first.post(&path, &ACCOUNT).await, "refund-destined");
-    assert_eq!(approval_addresses(&kit).await, [FIRST, SECOND]);
+    assert_eq!(approval_addresses(&kit).await, [FIRST, SECOND, SECOND], "who entered it cannot approve it");
+}
+
+/// Regression: nobody heard of the second wait.
+async fn a_refund_that_waits_for_a_second_approval_is_told_again(kit: Arc<Kit>) {
+    let relay = Relay::start().await;
+    let (bank, payment) = RefundBank::with_payment(&kit, "generic", &[]).await;
+    let project = &bank.acquired.project;
+    let (first, second) = (owner(&kit, project.id, FIRST).await, owner(&kit, project.id, SECOND).await);
+    guard(&first, project).await;
+    set_up(&kit, relay.mailer());
+    let refund = refund_of(&first, project, &payment, "20000").await;
+    assert_eq!(approval_addresses(&kit).await, [SECOND]);
+    let page = refund_page(project, &refund);
+    let seen = version(&second.open(&page).await.text);
+    leads(&second.post(&format!("{page}/approve"), &[("version", &seen)]).await, "refund-approved");
+    let rules = MoneyRules { refunds: RefundRule::Unsupported, ..MoneyRules::default() };
+    bank.acquired.asked.set_money_rules(&bank.acquired.client_id, rules);
+    let (now, _) = bank.follow(&kit, &bank.of(&refund).await, (Duration::from_mins(1), 5)).await;
+    assert_eq!(now.state, RefundState::RequiresAction);
+    leads(&first.post(&format!("{page}/destination"), &ACCOUNT).await, "refund-destined");
+    assert_eq!(approval_addresses(&kit).await, [SECOND, SECOND]);
+}
+
+async fn who_has_left_or_was_deactivated_meanwhile_gets_no_letter(kit: Arc<Kit>) {
+    let relay = Relay::start().await;
+    let (project, first, _second) = guarded(&kit).await;
+    let gone = owner(&kit, project.id, "gone@example.com").await;
+    let left = owner(&kit, project.id, "left@example.com").await;
+    let payment = paid(&project, "one", 50_000).await;
+    set_up(&kit, relay.mailer());
+    refund_of(&first, &project, &payment, "20000").await;
+    assert_eq!(approval_addresses(&kit).await, ["gone@example.com", "left@example.com", SECOND]);
+    kit.engine.deactivate_user(&gone.user, None, false).await.unwrap();
+    let left = format!("{}/settings/members/{}/remove", desk(project.id), left.user.id);
+    assert_eq!(first.post(&left, &[]).await.status, 303);
+    kit.deliver(SendLimits::default());
+    assert_eq!(relay.has(1).await[0].to, SECOND);
+    until(async || states(&kit).await.iter().all(|state| *state != "waiting")).await;
+    let mut ended = states(&kit).await;
+    ended.sort_unstable();
+    assert_eq!((ended.as_slice(), relay.has(1).await.len()), (["given_up", "given_up", "sent"].as_slice(), 1));
 }
 
 async fn the_only_owner_approves_their_own_and_operators_are_not_told(kit: Arc<Kit>) {

@@ -20,10 +20,10 @@ use crate::support::{
     acquirers::AMOUNT,
     customer::is_page,
     dashboard::{audited, leads},
-    held::contains_all,
+    held::{contains_all, lacks_all},
     json::text,
     people::{Person, desk},
-    refund_bank::{CUSTOMER, OTHER_BANK, RefundBank},
+    refund_bank::{CUSTOMER, OTHER_BANK, OWN_BANK, RefundBank},
     refund_nodes::{RefundNodes, Road},
     rows::run_by_hand,
     wait::until,
@@ -40,7 +40,10 @@ on_sqlite_alone![
     a_person_records_with_the_banks_reference_that_it_was_made_after_all,
     held_money_that_was_sent_after_all_is_returned_by_the_refund_that_was_given_up,
     a_statement_that_cannot_be_read_keeps_a_refund_from_being_ended,
+    what_the_bank_is_carrying_out_is_not_ended_as_failed,
+    an_order_for_the_clearing_is_not_ended_as_failed_before_the_clearing_has_worked,
     without_a_statement_each_person_confirms_that_they_looked_at_the_banks,
+    where_the_statement_leaves_a_doubt_each_person_confirms_that_they_looked_at_the_banks,
     an_operator_is_the_second_person_of_a_project_with_one_owner,
     a_bank_that_says_nothing_more_leaves_the_refund_to_people,
     a_refund_that_the_bank_refuses_after_people_ended_it_stays_failed,
@@ -79,24 +82,27 @@ impl Shop {
 
     /// What an owner who signs in now is answered: they have to prove that they are there.
     async fn post(&self, kit: &Kit, owner: usize, refund: &Refund, form: &str, fields: &[(&str, &str)]) -> Reply {
-        let person = Person::signed_in(kit, self.owners[owner].user.clone()).await;
-        person.post(&format!("{}/{form}", self.page(refund)), fields).await
+        self.signed_in(kit, owner).await.post(&format!("{}/{form}", self.page(refund)), fields).await
+    }
+
+    async fn signed_in(&self, kit: &Kit, owner: usize) -> Person {
+        Person::signed_in(kit, self.owners[owner].user.clone()).await
     }
 
     async fn shown(&self, kit: &Kit, refund: &Refund) -> Reply {
-        Person::signed_in(kit, self.owners[0].user.clone()).await.open(&self.page(refund)).await
+        self.signed_in(kit, 0).await.open(&self.page(refund)).await
     }
 
     async fn now(&self, refund: &Refund) -> Refund {
         self.bank.engine.refund(self.bank.project.id, refund.id).await.unwrap()
     }
 
-    /// The bank takes an order, answers nothing and carries it out after so many hours. Until an hour later it does not find it.
-    fn delay_next(&self, hours: i64) {
+    /// The bank takes an order, answers nothing and ends it after so many hours. Until an hour later it does not find it.
+    fn delay_next(&self, fate: Fate, hours: i64) {
         let hour_ms = 60 * 60 * 1_000;
         let rules = MoneyRules { hidden_ms: (hours + 1) * hour_ms, ..MoneyRules::default() };
         self.bank.acquired.asked.set_money_rules(&self.bank.acquired.client_id, rules);
-        self.bank.acquired.asked.fate_of_next(Fate { takes_ms: hours * hour_ms, ..Fate::default() });
+        self.bank.acquired.asked.fate_of_next(Fate { takes_ms: hours * hour_ms, ..fate });
         self.bank.acquired.asked.fail_next_of(Service::Interbank, Fault::LostAfter);
     }
 
@@ -109,7 +115,7 @@ impl Shop {
 
     /// A refund that the bank will make after so many hours, and that two people have ended as failed before.
     async fn given_up(&self, kit: &Kit, amount: i64, hours: i64) -> Refund {
-        self.delay_next(hours);
+        self.delay_next(Fate::default(), hours);
         let refund = self.bank.refund_to(&self.payment, amount, OTHER_BANK).await;
         let _ = self.bank.follow(kit, &refund, PAST).await;
         leads(&self.post(kit, 0, &refund, "failed", WHY).await, "refund-doubted");
@@ -165,6 +171,8 @@ async fn ended_by_both(kit: &Kit, shop: &Shop, refund: &Refund) {
     assert_eq!((failed.state, failed.failure_reason.as_deref()), (RefundState::Failed, Some("tidak ada di mutasi")));
     let page = shop.shown(kit, refund).await;
     contains_all(&page, &["Ternyata terlaksana", "Mutasi rekening yang membayar tidak memuatnya."]);
+    // It has ended: it waits for nobody.
+    lacks_all(&page, &["Satu orang lagi harus mencatat", "Ini bisa dicatat gagal setelah", "orang yang memutuskan"]);
     for (deed, owner) in [(Deed::RefundDoubted, 0), (Deed::RefundMarkedFailed, 1)] {
         let lines = audited(kit, deed).await;
         let person = shop.owners[owner].user.id;
@@ -194,7 +202,7 @@ async fn a_lost_refund_is_ended_by_two_people_and_succeeds_when_the_bank_says_la
     let kinds = EventKind::EXTRA.to_vec();
     kit.update(shop.bank.project.id, ProjectUpdate { extra_events: Some(kinds), ..Default::default() }).await;
     let before = shop.balance(&kit).await;
-    shop.delay_next(3);
+    shop.delay_next(Fate::default(), 3);
     let refund = shop.bank.refund_to(&shop.payment, 10_000, OTHER_BANK).await;
     let (uncertain, attempts) = shop.bank.follow(&kit, &refund, ONCE).await;
     assert_eq!((uncertain.state, attempts[0].state), (PROCESSING, AttemptState::Unknown));
@@ -256,7 +264,7 @@ async fn what_the_statement_holds_is_recorded_as_transferred_and_not_as_failed(k
     kit.clock.advance(2 * HOUR);
     let refused = shop.post(&kit, 1, &refund, "failed", WHY).await;
     is_page("it is on the statement", &refused, 409);
-    contains_all(&refused, &["memuat transfer ini. Catat sebagai sudah ditransfer, bukan gagal."]);
+    contains_all(&refused, &["membayar memuatnya.", "Catat sebagai sudah ditransfer, bukan gagal."]);
     assert_eq!(shop.now(&refund).await.state, PROCESSING);
     leads(&shop.post(&kit, 1, &refund, "done", &[("text", "FT-1")]).await, "refund-transferred");
     assert_eq!(shop.now(&refund).await.status(), RefundStatus::Succeeded);
@@ -270,6 +278,9 @@ async fn a_person_records_with_the_banks_reference_that_it_was_made_after_all(ki
     let found = shop.now(&refund).await;
     assert_eq!((found.status(), found.bank_reference.as_deref()), (RefundStatus::Succeeded, Some("FT-2026")));
     assert!(found.found.is_some());
+    let operator = Person::operator(&kit, "operator@example.com").await;
+    let page = operator.open(&format!("/dashboard/operator/refunds/{}", refund.id)).await;
+    contains_all(&page, &["Bank ternyata melaksanakannya, padahal sudah dicatat gagal."]);
     assert!(differences(&kit).await.contains(&"refunded"));
     is_page("again", &shop.post(&kit, 1, &refund, "done", &[("text", "FT-2027")]).await, 409);
     let (later, _) = shop.bank.follow(&kit, &refund, (HOUR, 3)).await;
@@ -285,7 +296,7 @@ async fn held_money_that_was_sent_after_all_is_returned_by_the_refund_that_was_g
     let window = Window { offset: 0, limit: 1 };
     let held = kit.store.unapplied_receipts(project.id, UnappliedFilter::Undecided, None, window).await.unwrap();
     let held = held.items[0].id;
-    shop.delay_next(5);
+    shop.delay_next(Fate::default(), 5);
     let to = DestinationRequest {
         bank: Some(OTHER_BANK.to_owned()),
         account_number: Some(CUSTOMER.to_owned()),
@@ -322,6 +333,39 @@ async fn a_statement_that_cannot_be_read_keeps_a_refund_from_being_ended(kit: Ar
     leads(&shop.post(&kit, 1, &refund, "failed", WHY).await, "refund-failed");
 }
 
+async fn what_the_bank_is_carrying_out_is_not_ended_as_failed(kit: Arc<Kit>) {
+    let shop = Shop::open(&kit, &[]).await;
+    shop.bank.acquired.asked.fate_of_next(Fate { takes_ms: 48 * 60 * 60 * 1_000, ..Fate::default() });
+    let refund = shop.bank.refund_to(&shop.payment, 10_000, OTHER_BANK).await;
+    shop.bank.acquired.asked.fail_next_of(Service::Interbank, Fault::LostAfter);
+    let _ = shop.bank.follow(&kit, &refund, PAST).await;
+    leads(&shop.post(&kit, 0, &refund, "failed", WHY).await, "refund-doubted");
+    let refused = shop.post(&kit, 1, &refund, "failed", WHY).await;
+    is_page("on its way", &refused, 409);
+    contains_all(&refused, &["Menurut jawaban terakhir bank, pengembalian ini sedang diproses."]);
+    // What it said still counts when it does not answer.
+    shop.bank.acquired.asked.fail_every(Service::TransferStatus, Some(Fault::Status(500)));
+    let _ = shop.bank.follow(&kit, &refund, (HOUR, 3)).await;
+    is_page("no answer", &shop.post(&kit, 1, &refund, "failed", WHY).await, 409);
+    shop.bank.acquired.asked.fail_every(Service::TransferStatus, None);
+    let (now, _) = shop.bank.follow(&kit, &refund, (HOUR, 48)).await;
+    assert_eq!(now.status(), RefundStatus::Succeeded);
+    assert!(now.found.is_none(), "nobody had ended it");
+}
+
+async fn an_order_for_the_clearing_is_not_ended_as_failed_before_the_clearing_has_worked(kit: Arc<Kit>) {
+    let shop = Shop::open(&kit, &[("transfer", "skn,rtgs")]).await;
+    let refund = shop.bank.refund_to(&shop.payment, 60_000, OTHER_BANK).await;
+    shop.bank.acquired.asked.fail_next_of(Service::Skn, Fault::LostBefore);
+    let _ = shop.bank.follow(&kit, &refund, (12 * HOUR, 7)).await;
+    leads(&shop.post(&kit, 0, &refund, "failed", WHY).await, "refund-doubted");
+    let early = shop.post(&kit, 1, &refund, "failed", WHY).await;
+    is_page("the clearing", &early, 409);
+    contains_all(&early, &["Belum bisa: sampai "]);
+    kit.clock.advance(12 * HOUR + MINUTE);
+    leads(&shop.post(&kit, 1, &refund, "failed", WHY).await, "refund-failed");
+}
+
 async fn without_a_statement_each_person_confirms_that_they_looked_at_the_banks(kit: Arc<Kit>) {
     let shop = Shop::open(&kit, &[("resend", "never")]).await;
     // What goes back by the code has no line of its own on the statement.
@@ -329,15 +373,30 @@ async fn without_a_statement_each_person_confirms_that_they_looked_at_the_banks(
     shop.bank.acquired.asked.fail_next_of(Service::QrRefund, Fault::LostBefore);
     let _ = shop.bank.follow(&kit, &refund, PAST).await;
     contains_all(&shop.shown(&kit, &refund).await, &["Kami tidak bisa membaca mutasi", "name=\"statement_checked\""]);
+    ended_by_both_who_confirm(&kit, &shop, &refund).await;
+}
+
+async fn where_the_statement_leaves_a_doubt_each_person_confirms_that_they_looked_at_the_banks(kit: Arc<Kit>) {
+    let shop = Shop::open(&kit, &[]).await;
+    let refund = shop.lost(&kit).await;
+    shop.bank.acquired.asked.withdraw(OWN_BANK, RefundBank::source(), 10_000, "TRSF E-BANKING").unwrap();
+    let _ = shop.bank.follow(&kit, &refund, PAST).await;
+    let page = shop.shown(&kit, &refund).await;
+    contains_all(&page, &["dengan jumlah yang sama tanpa nomor kami", "name=\"statement_checked\""]);
+    ended_by_both_who_confirm(&kit, &shop, &refund).await;
+}
+
+/// Each of the two is refused until they say that they have looked at the bank's own statement.
+async fn ended_by_both_who_confirm(kit: &Kit, shop: &Shop, refund: &Refund) {
     let confirmed = [WHY[0], ("statement_checked", "on")];
     for owner in [0, 1] {
-        let unconfirmed = shop.post(&kit, owner, &refund, "failed", WHY).await;
+        let unconfirmed = shop.post(kit, owner, refund, "failed", WHY).await;
         is_page("not confirmed", &unconfirmed, 409);
-        contains_all(&unconfirmed, &["Lihat dulu mutasi rekening di bank sendiri"]);
+        contains_all(&unconfirmed, &["Lihat dulu mutasi rekening langsung di bank"]);
         let done = ["refund-doubted", "refund-failed"][owner];
-        leads(&shop.post(&kit, owner, &refund, "failed", &confirmed).await, done);
+        leads(&shop.post(kit, owner, refund, "failed", &confirmed).await, done);
     }
-    assert_eq!(shop.now(&refund).await.state, RefundState::Failed);
+    assert_eq!(shop.now(refund).await.state, RefundState::Failed);
 }
 
 async fn an_operator_is_the_second_person_of_a_project_with_one_owner(kit: Arc<Kit>) {
@@ -364,17 +423,29 @@ async fn a_bank_that_says_nothing_more_leaves_the_refund_to_people(kit: Arc<Kit>
     let calls = shop.bank.calls(Service::TransferStatus);
     let _ = shop.bank.follow(&kit, &refund, (HOUR, 3)).await;
     assert_eq!(shop.bank.calls(Service::TransferStatus), calls, "nobody asks any more");
-    let page = shop.shown(&kit, &refund).await;
-    contains_all(&page, &["bank hanya menjawab selama 1 hari", "Terakhir kali, pada ", "not found"]);
+    let (owner, operator) = (shop.signed_in(&kit, 0).await, Person::operator(&kit, "operator@example.com").await);
+    let pages = [(owner, shop.page(&refund)), (operator, format!("/dashboard/operator/refunds/{}", refund.id))];
+    for (person, page) in &pages {
+        let indonesian = person.open(&format!("{page}?lang=id")).await;
+        contains_all(&indonesian, &["tidak ditanya lagi", "bank hanya menjawab selama 1 hari", "Sekarang orang yang"]);
+        contains_all(&indonesian, &["Terakhir kali, pada ", "Bank tidak menemukannya, dan mutasi rekening"]);
+        lacks_all(&indonesian, &["terus bertanya", "bank berkata", "not found"]);
+        let english = person.open(&format!("{page}?lang=en")).await;
+        contains_all(&english, &["is not asked any more", "for one day only", "A person decides now"]);
+        contains_all(&english, &["The bank does not find it, and the statement"]);
+        lacks_all(&english, &["keep asking", "The bank said"]);
+    }
     leads(&shop.post(&kit, 0, &refund, "failed", WHY).await, "refund-doubted");
     leads(&shop.post(&kit, 1, &refund, "failed", WHY).await, "refund-failed");
+    let page = shop.shown(&kit, &refund).await;
+    contains_all(&page, &["Ternyata terlaksana", "bank hanya menjawab selama 1 hari"]);
+    lacks_all(&page, &["Satu orang lagi harus mencatat", "orang yang memutuskan"]);
 }
 
 async fn a_refund_that_the_bank_refuses_after_people_ended_it_stays_failed(kit: Arc<Kit>) {
     let shop = Shop::open(&kit, &[]).await;
-    shop.bank.acquired.asked.fate_of_next(Fate { takes_ms: 3 * 60 * 60 * 1_000, fails: true, ..Fate::default() });
+    shop.delay_next(Fate { fails: true, ..Fate::default() }, 3);
     let refund = shop.bank.refund_to(&shop.payment, 10_000, OTHER_BANK).await;
-    shop.bank.acquired.asked.fail_next_of(Service::Interbank, Fault::LostAfter);
     let _ = shop.bank.follow(&kit, &refund, PAST).await;
     leads(&shop.post(&kit, 0, &refund, "failed", WHY).await, "refund-doubted");
     leads(&shop.post(&kit, 1, &refund, "failed", WHY).await, "refund-failed");
@@ -407,6 +478,7 @@ async fn the_command_line_ends_an_uncertain_refund_as_one_of_two_people() {
     assert!(own.failed(1)[0].contains("you have recorded already that the refund was not made"), "{own:?}");
     let shown = ran(&nodes, &["attempts", id]);
     assert!(shown.code == 0 && shown.stdout.contains("a second person must say so too"), "{shown:?}");
+    assert!(shown.stdout.contains("found last") && !shown.stdout.contains("the bank said"), "{shown:?}");
     // Somebody else was the first.
     let another = format!("usr_{}", "0".repeat(26));
     run_by_hand(&nodes.database, &format!("UPDATE refunds SET failing_by = '{another}'"));

@@ -6,6 +6,7 @@ use std::{sync::Arc, time::Duration};
 use demobank::{AccountState, Fate, Fault, MoneyRules, RefundRule, Service};
 use domain::{
     destination::Rail,
+    letter::LetterKind,
     refund::{
         PendingReason, Refund, RefundRoad, RefundState, RefundStatus, RefundStuck,
         doubt::NotProven,
@@ -14,10 +15,12 @@ use domain::{
 };
 use engine::{Error, Window};
 use futures_util::future::join;
-use testkit::{Kit, on_every_database, on_sqlite_alone};
+use testkit::{Kit, Relay, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     acquirers::AMOUNT,
+    customer::{Customer, link_path, payment_of},
+    letters::{letters, link_with_email, set_up, with_receipts},
     nodes::Node,
     refund_bank::{BALANCE, OTHER_BANK, OWN_BANK, RefundBank},
     rows::run_by_hand,
@@ -44,6 +47,7 @@ on_sqlite_alone![
     what_the_statement_has_is_not_ended_as_failed,
     a_cut_off_waits_for_the_morning,
     money_that_came_back_is_booked_so_though_the_node_dies_in_between,
+    a_customer_is_not_told_of_money_that_came_back_at_once on 2 threads,
 ];
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -361,4 +365,28 @@ async fn money_that_came_back_is_booked_so_though_the_node_dies_in_between(kit: 
     let balance = kit.store.balance(bank.project.id, None).await.unwrap();
     assert_eq!((balance.refunded.get(), balance.refunding.get(), bank.arrived(OTHER_BANK)), (0, 0, 0));
     assert_eq!(differences(&kit).await, [""; 0]);
+}
+
+/// Regression: the customer got the letter that money was sent back to them, and none that it had bounced.
+async fn a_customer_is_not_told_of_money_that_came_back_at_once(kit: Arc<Kit>) {
+    let relay = Relay::start().await;
+    let bank = RefundBank::open(&kit, "generic", &[]).await;
+    let project = &bank.acquired.project;
+    with_receipts(&kit, project).await;
+    set_up(&kit, relay.mailer());
+    let link = link_with_email(project).await;
+    let answers = [("method", "qris"), ("email", "budi@example.com")];
+    let payment = payment_of(project, &Customer::of(&kit).choose_at(&link_path(&link), &answers).await).await;
+    bank.is_paid(&payment).await;
+    let came_back = bank.refund_to(&payment, 10_000, OTHER_BANK).await;
+    bank.acquired.asked.fate_of_next(Fate { comes_back_ms: Some(0), ..Fate::default() });
+    bank.acquired.asked.fail_next_of(Service::Interbank, Fault::LostAfter);
+    let (now, attempts) = bank.follow(&kit, &came_back, (5 * MINUTE, 3)).await;
+    assert_eq!(now.status(), RefundStatus::Returned, "{attempts:?}");
+    let kinds = async || letters(&kit).await.into_iter().map(|letter| letter.kind).collect::<Vec<_>>();
+    assert_eq!(kinds().await, [LetterKind::Receipt]);
+    let arrived = bank.refund_to(&payment, 10_000, OTHER_BANK).await;
+    let (now, _) = bank.follow(&kit, &arrived, ONCE).await;
+    assert!(is_done(&now), "{now:?}");
+    assert_eq!(kinds().await, [LetterKind::Receipt, LetterKind::RefundMade]);
 }

@@ -5,13 +5,16 @@ use std::{sync::Arc, time::Duration};
 
 use demobank::{Fate, Fault, MoneyRules, Service};
 use domain::{
-    refund::{Refund, RefundStatus, transfer::TransferAttempt},
+    refund::{Refund, RefundStatus, answer::AttemptFinding, doubt::StatementFinding, transfer::TransferAttempt},
     time::Timestamp,
 };
 use serde_json::Value;
 use testkit::{Kit, on_every_database, on_sqlite_alone};
 
-use crate::support::refund_bank::{OTHER_BANK, OWN_BANK, RefundBank};
+use crate::support::{
+    refund_bank::{OTHER_BANK, OWN_BANK, RefundBank},
+    rows::run_by_hand,
+};
 
 on_every_database![a_transfer_on_a_later_page_of_the_statement_is_found];
 
@@ -19,14 +22,20 @@ on_sqlite_alone![
     a_transfer_that_was_booked_on_the_next_day_is_found,
     nothing_is_absent_from_a_statement_that_was_not_read_to_its_end,
     a_statement_that_is_too_long_for_some_days_is_read_day_by_day,
+    a_reference_that_the_bank_tells_in_lines_is_found,
+    money_of_the_same_amount_that_may_be_ours_proves_no_absence,
+    a_transfer_that_was_booked_days_later_is_found,
+    a_transfer_that_was_booked_on_the_day_before_by_the_banks_clock_is_found,
 ];
 
 const MINUTE: Duration = Duration::from_mins(1);
 const AMOUNT: i64 = 10_000;
+/// Ten days.
+const HIDDEN_MS: i64 = 240 * 3_600_000;
 
-/// For two days 36 finds nothing, and 14 tells so many lines at once.
+/// For ten days 36 finds nothing, and 14 tells so many lines at once.
 fn set_rules(bank: &RefundBank, statement_lines: usize) {
-    let rules = MoneyRules { hidden_ms: 48 * 3_600_000, statement_lines, ..MoneyRules::default() };
+    let rules = MoneyRules { hidden_ms: HIDDEN_MS, statement_lines, ..MoneyRules::default() };
     bank.acquired.asked.set_money_rules(&bank.acquired.client_id, rules);
 }
 
@@ -109,4 +118,54 @@ async fn a_statement_that_is_too_long_for_some_days_is_read_day_by_day(kit: Arc<
     let (status, attempt) = after_patience(&kit, &bank, &refund).await;
     assert_eq!(status, RefundStatus::Succeeded, "{attempt:?}");
     assert_eq!(bank.calls(Service::Statement), 3, "both days at once, and each by itself");
+}
+
+/// Regression: a reference of 25 characters did not stand on a statement whose remarks have lines of 18.
+async fn a_reference_that_the_bank_tells_in_lines_is_found(kit: Arc<Kit>) {
+    let (bank, payment) = RefundBank::with_payment(&kit, "generic", &[]).await;
+    let rules = MoneyRules { hidden_ms: HIDDEN_MS, remark_line: 18, ..MoneyRules::default() };
+    bank.acquired.asked.set_money_rules(&bank.acquired.client_id, rules);
+    let refund = lose_order(&bank, &payment, Fault::LostAfter).await;
+    let (status, attempt) = after_patience(&kit, &bank, &refund).await;
+    assert_eq!(status, RefundStatus::Succeeded, "{attempt:?}");
+    assert_eq!((bank.done().len(), bank.calls(Service::Interbank)), (1, 1));
+}
+
+async fn money_of_the_same_amount_that_may_be_ours_proves_no_absence(kit: Arc<Kit>) {
+    for (is_withdrawn, finding) in [(false, AttemptFinding::NotFoundAnywhere), (true, AttemptFinding::NotFound)] {
+        let (bank, payment) = RefundBank::with_payment(&kit, "generic", &[]).await;
+        // A refund of the same amount is known by its reference.
+        let other = bank.refund_to(&payment, AMOUNT, OTHER_BANK).await;
+        assert_eq!(bank.follow(&kit, &other, (MINUTE, 0)).await.0.status(), RefundStatus::Succeeded);
+        set_rules(&bank, 500);
+        let refund = lose_order(&bank, &payment, Fault::LostBefore).await;
+        if is_withdrawn {
+            bank.acquired.asked.withdraw(OWN_BANK, RefundBank::source(), AMOUNT, "TRSF E-BANKING").unwrap();
+        }
+        let (status, attempt) = after_patience(&kit, &bank, &refund).await;
+        assert_eq!((status, attempt.answer.as_deref()), (RefundStatus::Pending, Some(finding.words())));
+        let found = if is_withdrawn { StatementFinding::Unclear } else { StatementFinding::Absent };
+        assert_eq!(attempt.statement.map(|reading| reading.found), Some(found));
+    }
+}
+
+/// Regression: the statement was never read past the second day after the order.
+async fn a_transfer_that_was_booked_days_later_is_found(kit: Arc<Kit>) {
+    let (bank, payment) = RefundBank::with_payment(&kit, "generic", &[]).await;
+    set_rules(&bank, 500);
+    bank.acquired.asked.fate_of_next(Fate { takes_ms: 5 * 24 * 3_600_000, ..Fate::default() });
+    let refund = lose_order(&bank, &payment, Fault::LostAfter).await;
+    let (refund, attempts) = bank.follow(&kit, &refund, (6 * 60 * MINUTE, 22)).await;
+    assert_eq!((refund.status(), bank.done().len()), (RefundStatus::Succeeded, 1), "{attempts:?}");
+}
+
+/// Regression: where our clock was ahead at midnight, the day on which the bank had booked the order was not read.
+async fn a_transfer_that_was_booked_on_the_day_before_by_the_banks_clock_is_found(kit: Arc<Kit>) {
+    let (bank, payment) = RefundBank::with_payment(&kit, "generic", &[]).await;
+    set_rules(&bank, 500);
+    kit.clock.set(Timestamp::parse("2026-11-15T23:59:30+07:00").unwrap());
+    let refund = lose_order(&bank, &payment, Fault::LostAfter).await;
+    run_by_hand(&kit.database, "UPDATE refund_attempts SET sent_at = sent_at + 60000");
+    let (status, attempt) = after_patience(&kit, &bank, &refund).await;
+    assert_eq!(status, RefundStatus::Succeeded, "{attempt:?}");
 }

@@ -1,27 +1,38 @@
 //! Services 75 and 76: what banks tell later of transfers by SKN and RTGS. A notice ends a refund only where the bank has signed it
-//! and it shows our reference and our amount; what is told twice is booked once.
+//! and it shows our reference and our amount; what is told twice is booked once. No word of a bank, told or asked for, changes what a
+//! person has recorded.
 
 use std::{sync::Arc, time::Duration};
 
-use demobank::{Answer, Fate, Knobs, MoneyRules, Notification, Service, TokenChoice, TransferTold};
-use domain::refund::{
-    PendingReason, Refund, RefundState, RefundStatus,
-    transfer::{AttemptState, TransferAttempt},
+use demobank::{Answer, Fate, Fault, Knobs, MoneyRules, Notification, Service, TokenChoice, TransferTold};
+use domain::{
+    access::Role,
+    refund::{
+        PendingReason, Refund, RefundState, RefundStatus,
+        transfer::{AttemptState, TransferAttempt},
+    },
 };
 use engine::Window;
+use futures_util::future::join;
 use serde_json::Value;
 use testkit::{Kit, on_every_database, on_sqlite_alone};
 
 use super::acts::shaped;
 use crate::support::{
+    dashboard::leads,
+    held::{contains_all, member},
     payments::balance,
     refund_bank::{CUSTOMER, OTHER_BANK, RefundBank},
+    refund_pages::refund_page,
+    wait::until,
 };
 
 on_every_database![
     a_transfer_that_is_told_to_be_done_ends_its_refund,
     money_that_comes_back_returns_its_refund_once,
     a_notice_of_another_amount_ends_nothing_and_is_a_difference,
+    a_notice_changes_nothing_of_what_a_person_has_recorded_and_is_a_difference,
+    an_answer_changes_nothing_of_what_a_person_has_recorded_and_is_a_difference,
 ];
 
 on_sqlite_alone![
@@ -166,6 +177,57 @@ async fn a_notice_of_another_amount_ends_nothing_and_is_a_difference(kit: Arc<Ki
     notices_of(&bank).await;
     tell(&bank, notice(&attempt, "04", AMOUNT + 1), Knobs::default()).await;
     assert_eq!(state_of(&kit, &bank, &refund).await, DONE);
+}
+
+/// Regression: the refund came back by such a notice, and its money to the merchant, though the customer had been paid another way.
+async fn a_notice_changes_nothing_of_what_a_person_has_recorded_and_is_a_difference(kit: Arc<Kit>) {
+    let (bank, payment) = open_bank(&kit).await;
+    let owner = member(&kit, &bank.acquired.project, Role::Owner).await;
+    let before = pending(&bank).await;
+    let (refund, attempt) = order_refund(&kit, &bank, &payment).await;
+    let page = refund_page(&bank.acquired.project, &refund.id.to_string());
+    leads(&owner.post(&format!("{page}/done"), &[("text", "FT-1")]).await, "refund-transferred");
+    tell(&bank, notice(&attempt, "00", AMOUNT), Knobs::default()).await;
+    assert!(differences(&kit).await.is_empty(), "the bank says the same");
+    for status in ["06", "04", "06"] {
+        let answer = tell(&bank, notice(&attempt, status, AMOUNT), Knobs::default()).await;
+        assert_eq!((answer.code(), state_of(&kit, &bank, &refund).await), ("2007500", DONE), "{status}");
+        assert_eq!(pending(&bank).await, before - AMOUNT, "{status}");
+        assert_eq!(differences(&kit).await, ["missing_there"], "one, however often it is told");
+    }
+    contains_all(&owner.open(&page).await, &["FT-1", "Seseorang mencatat bahwa ini sudah terlaksana."]);
+    // A person may still say that it came back.
+    leads(&owner.post(&format!("{page}/returned"), &[("text", "rekening ditutup")]).await, "refund-returned");
+    assert_eq!(pending(&bank).await, before);
+    assert_eq!(kit.store.breaches().await.unwrap(), []);
+}
+
+/// The same where the bank is asked while the person records it.
+async fn an_answer_changes_nothing_of_what_a_person_has_recorded_and_is_a_difference(kit: Arc<Kit>) {
+    let (bank, payment) = RefundBank::with_payment(&kit, "generic", &[]).await;
+    let (asked, project) = (&bank.acquired.asked, &bank.acquired.project);
+    let owner = member(&kit, project, Role::Owner).await;
+    let failed = Fate { fails: true, ..Fate::default() };
+    let came_back = Fate { comes_back_ms: Some(0), ..Fate::default() };
+    for (fate, reference) in [(failed, "FT-1"), (came_back, "FT-2")] {
+        asked.fate_of_next(fate);
+        asked.fail_next_of(Service::Interbank, Fault::LostAfter);
+        let (refund, _) = order_refund(&kit, &bank, &payment).await;
+        kit.clock.advance(SECOND * 60);
+        let questions = bank.calls(Service::TransferStatus);
+        asked.fail_next_of(Service::TransferStatus, Fault::HeldAfter);
+        let record = async {
+            until(async || bank.calls(Service::TransferStatus) > questions).await;
+            let done = format!("{}/done", refund_page(project, &refund.id.to_string()));
+            leads(&owner.post(&done, &[("text", reference)]).await, "refund-transferred");
+            asked.release();
+        };
+        let (answered, ()) = join(bank.engine.ask_about_refunds(), record).await;
+        assert_eq!((answered.unwrap(), state_of(&kit, &bank, &refund).await), (1, DONE), "{reference}");
+    }
+    assert_eq!(differences(&kit).await, ["missing_there"; 2]);
+    assert_eq!(kit.store.balance(project.id, None).await.unwrap().refunded.get(), 2 * AMOUNT);
+    assert_eq!(kit.store.breaches().await.unwrap(), []);
 }
 
 async fn a_transfer_that_fails_in_the_clearing_fails_its_refund(kit: Arc<Kit>) {

@@ -77,3 +77,10 @@ pub(crate) fn contains_all(page: &Reply, texts: &[&str]) {
         assert!(page.text.contains(text), "{text} is not in {}", page.text);
     }
 }
+
+#[track_caller]
+pub(crate) fn lacks_all(page: &Reply, texts: &[&str]) {
+    for text in texts {
+        assert!(!page.text.contains(text), "{text} is in {}", page.text);
+    }
+}

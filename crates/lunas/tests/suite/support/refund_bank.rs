@@ -71,9 +71,14 @@ impl RefundBank {
     /// A payment that a customer has paid by QRIS.
     pub(crate) async fn paid(&self) -> Value {
         let payment = self.acquired.payment().await;
-        self.acquired.pays(&payment).await;
-        while self.engine.ask_due().await.unwrap() > 0 {}
+        self.is_paid(&payment).await;
         payment
+    }
+
+    /// A customer pays a payment, and we know of it.
+    pub(crate) async fn is_paid(&self, payment: &Value) {
+        self.acquired.pays(payment).await;
+        while self.engine.ask_due().await.unwrap() > 0 {}
     }
 
     pub(crate) async fn refund(&self, payment: &Value, amount: i64) -> Refund {
@@ -125,6 +130,11 @@ impl RefundBank {
             self.engine.refund(self.project.id, refund.id).await.unwrap(),
             kit.store.refund_attempts(refund.id).await.unwrap(),
         )
+    }
+
+    /// The refund with this id, as it is now.
+    pub(crate) async fn of(&self, id: &str) -> Refund {
+        self.engine.refund(self.project.id, id.parse().unwrap()).await.unwrap()
     }
 
     /// Sends what is ready and asks what is due, once.

@@ -37,6 +37,11 @@ pub(crate) fn refund_led_to(reply: &Reply) -> String {
     path.rsplit('/').next().unwrap().to_owned()
 }
 
+/// The version that a refund's page would approve.
+pub(crate) fn version(html: &str) -> String {
+    html.split("name=\"version\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+}
+
 /// Gives back an amount by the usual way; answers with the refund's id.
 pub(crate) async fn refund_of(person: &Person, project: &TestProject, payment: &Value, amount: &str) -> String {
     refund_with(person, project, payment, &[("amount", amount), ("road", "usual")]).await

@@ -9,6 +9,7 @@ use domain::{
     project::Project,
     refund::{
         Failure, FailureKind, Refund,
+        answer::AttemptFinding,
         doubt::StatementFinding,
         transfer::{AttemptState, TransferAttempt},
     },
@@ -84,7 +85,7 @@ impl Engine {
         let refund = self.store.refund(leased.refund_id).await?.ok_or(Error::NotFound("refund"))?;
         let project = self.project(refund.project_id).await?;
         if self.outbound.is_unsent(&leased.reference) {
-            let unsent = Known::ended(AttemptState::Refused, None, "not_sent the order never left");
+            let unsent = Known::ended(AttemptState::Refused, None, AttemptFinding::NeverSent.words());
             self.note_attempt(&leased, unsent).await?;
             self.outbound.forget_unsent(&leased.reference);
             return Ok(());
@@ -92,13 +93,13 @@ impl Engine {
         let open = match self.open_account(leased.account_id).await {
             Ok(open) => open,
             Err(error) => {
-                self.ask_later(&leased, "settings", None).await?;
+                self.ask_later(&leased, unheard(&leased, AttemptFinding::NotCalled.words()), None).await?;
                 return Err(error);
             }
         };
         match self.standing_of(&open, &refund, &leased).await? {
             Ok(standing) => self.conclude_standing(&open, &project, &refund, leased, standing).await,
-            Err(word) => self.ask_later(&leased, &word, Some(&open)).await,
+            Err(word) => self.ask_later(&leased, unheard(&leased, &word), Some(&open)).await,
         }
     }
 
@@ -124,7 +125,9 @@ impl Engine {
                 self.ask_bank(open, &Question::Transfer(asked)).await?
             }
             None => {
-                let Some((paid, ..)) = self.code_of_refund(refund).await? else { return Ok(Err("no_code".to_owned())) };
+                let Some((paid, ..)) = self.code_of_refund(refund).await? else {
+                    return Ok(Err(AttemptFinding::NoCode.words().to_owned()));
+                };
                 let refund_no = match open.parameters.refunds.reference {
                     RefundReference::Ours => attempt.reference.as_str(),
                     RefundReference::Issuers => paid.rrn.as_deref().unwrap_or_default(),
@@ -135,10 +138,30 @@ impl Engine {
             }
         };
         Ok(match reply {
-            Ok(Reply::Standing(standing)) => Ok(standing),
-            Ok(_) => Err("unreadable".to_owned()),
+            Ok(Reply::Standing(standing)) => Ok(self.standing_alone(open, refund, attempt, standing).await?),
+            Ok(_) => Err(AttemptFinding::Unreadable.words().to_owned()),
             Err(error) => Err(error.code().to_owned()),
         })
+    }
+
+    /// What the bank says of a refund by code, where it can be about this attempt alone. All refunds of a payment have the issuer's one
+    /// reference, so beside another attempt it decides nothing. The others are read after the bank's answer: what it knows of was
+    /// stored before.
+    async fn standing_alone(
+        &self,
+        open: &OpenAccount,
+        refund: &Refund,
+        attempt: &TransferAttempt,
+        standing: OrderStanding,
+    ) -> Result<OrderStanding, Error> {
+        let is_issuers = attempt.rail.is_none() && open.parameters.refunds.reference == RefundReference::Issuers;
+        let Some(payment_id) = refund.of.payment().filter(|_| is_issuers) else { return Ok(standing) };
+        let mut by_code = 0;
+        for other in self.store.refunds_of_payment(payment_id).await? {
+            let attempts = self.store.refund_attempts(other.id).await?;
+            by_code += attempts.iter().filter(|attempt| attempt.rail.is_none()).count();
+        }
+        Ok(if by_code == 1 { standing } else { OrderStanding::AskAgain })
     }
 
     pub(super) async fn conclude_standing(
@@ -155,10 +178,10 @@ impl Engine {
         }
         match standing {
             OrderStanding::Done { shown: Shown::Less, .. } if was_repeated(&attempt) => {
-                self.ask_later(&attempt, "the bank shows neither amount nor account", Some(open)).await
+                self.ask_later(&attempt, AttemptFinding::NotShown.words(), Some(open)).await
             }
             OrderStanding::Done { bank_reference, .. } => {
-                let done = Known::ended(AttemptState::Done, bank_reference, "the bank says that it is done");
+                let done = Known::ended(AttemptState::Done, bank_reference, AttemptFinding::Done.words());
                 self.conclude_done(project, &attempt, done).await
             }
             OrderStanding::Returned => self.conclude_returned(project, &attempt).await,
@@ -172,10 +195,12 @@ impl Engine {
             }
             OrderStanding::Differs => {
                 self.raise(&attempt, DifferenceKind::Amount, None).await?;
-                self.ask_later(&attempt, "the bank knows it with another amount or account", Some(open)).await
+                self.ask_later(&attempt, AttemptFinding::Differs.words(), Some(open)).await
             }
-            OrderStanding::Waiting => self.ask_later(&attempt, "on its way at the bank", Some(open)).await,
-            OrderStanding::AskAgain => self.ask_later(&attempt, "the bank does not say", Some(open)).await,
+            OrderStanding::Waiting => self.ask_later(&attempt, AttemptFinding::OnItsWay.words(), Some(open)).await,
+            OrderStanding::AskAgain => {
+                self.ask_later(&attempt, unheard(&attempt, AttemptFinding::NotSaid.words()), Some(open)).await
+            }
             OrderStanding::NotFound => self.conclude_not_found(open, project, refund, attempt).await,
         }
     }
@@ -189,23 +214,25 @@ impl Engine {
         attempt: TransferAttempt,
     ) -> Result<(), Error> {
         if !is_patience_over(open, &attempt, self.now()) {
-            return self.ask_later(&attempt, "not found, which proves nothing yet", Some(open)).await;
+            return self.ask_later(&attempt, AttemptFinding::NotFoundYet.words(), Some(open)).await;
         }
         let reading = self.read_statement_of(open, refund, &attempt).await?;
         match reading.map(|reading| reading.found) {
             Some(StatementFinding::Debited) => {
-                let done = Known::ended(AttemptState::Done, None, "it is on the account's statement");
+                let done = Known::ended(AttemptState::Done, None, AttemptFinding::OnStatement.words());
                 self.conclude_done(project, &attempt, done).await
             }
             Some(StatementFinding::Returned) => self.conclude_returned(project, &attempt).await,
             Some(StatementFinding::OtherAmount) => {
                 self.raise(&attempt, DifferenceKind::Amount, None).await?;
-                self.ask_later(&attempt, "it is on the account's statement with another amount", Some(open)).await
+                self.ask_later(&attempt, AttemptFinding::OtherAmountOnStatement.words(), Some(open)).await
             }
             Some(StatementFinding::Absent) => {
-                self.ask_later(&attempt, "not found, and not on the account's statement", Some(open)).await
+                self.ask_later(&attempt, AttemptFinding::NotFoundAnywhere.words(), Some(open)).await
             }
-            None => self.ask_later(&attempt, "not found", Some(open)).await,
+            Some(StatementFinding::Unclear) | None => {
+                self.ask_later(&attempt, AttemptFinding::NotFound.words(), Some(open)).await
+            }
         }
     }
 
@@ -242,6 +269,11 @@ pub(super) fn is_patience_over(open: &OpenAccount, attempt: &TransferAttempt, no
 
 pub(super) fn patience_ends(open: &OpenAccount, attempt: &TransferAttempt) -> Timestamp {
     attempt.sent_at.plus(open.parameters.transfers.not_found_after.max(FLAGGED_AFTER_LEAST))
+}
+
+/// What is kept where the bank was not heard: that it said the order was on its way still counts.
+fn unheard<'a>(attempt: &TransferAttempt, why: &'a str) -> &'a str {
+    if attempt.is_on_its_way() { AttemptFinding::OnItsWay.words() } else { why }
 }
 
 /// The code of the answer to the order stays at the beginning: what follows from a later answer depends on it.

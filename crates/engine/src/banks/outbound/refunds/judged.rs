@@ -11,6 +11,7 @@ use domain::{
     project::Project,
     refund::{
         Failure, FailureKind, Refund, RefundState, RefundStuck,
+        answer::AttemptFinding,
         transfer::{AttemptState, TransferAttempt},
     },
     time::Timestamp,
@@ -88,40 +89,52 @@ impl Engine {
             }
             Verdict::OverLimit if attempt.rail.is_some() => self.note_attempt(&attempt, refused).await,
             Verdict::OverLimit | Verdict::NotThisWay => {
-                let why = Failure::refused(&sent.code).reason();
+                let why = Failure::of_refusal(&sent.code).reason();
                 self.need_account(project, id, why, Some((&attempt, refused))).await
             }
             Verdict::WrongDestination if attempt.rail.is_none() => {
-                let why = Failure::refused(&sent.code).reason();
+                let why = Failure::of_refusal(&sent.code).reason();
                 self.need_account(project, id, why, Some((&attempt, refused))).await
             }
             Verdict::WrongDestination => {
-                self.conclude_failed(project, &attempt, refused, Failure::refused(&sent.code).reason()).await
+                self.conclude_failed(project, &attempt, refused, Failure::of_refusal(&sent.code).reason()).await
             }
             Verdict::AboveWhatIsLeft => {
                 self.raise(&attempt, DifferenceKind::Amount, None).await?;
-                self.conclude_failed(project, &attempt, refused, Failure::refused(&sent.code).reason()).await
+                self.conclude_failed(project, &attempt, refused, Failure::of_refusal(&sent.code).reason()).await
             }
         }
     }
 
-    /// The bank has carried it out.
+    /// The bank has carried it out, and the customer is told.
     pub(super) async fn conclude_done(
         &self,
         project: &Project,
         attempt: &TransferAttempt,
         done: Known,
     ) -> Result<(), Error> {
+        self.book_done(project, attempt, done, true).await
+    }
+
+    async fn book_done(
+        &self,
+        project: &Project,
+        attempt: &TransferAttempt,
+        done: Known,
+        is_told: bool,
+    ) -> Result<(), Error> {
         let ended = self.advance_refund(project, attempt.refund_id, |basis| {
             let reference = done.bank_reference.clone().unwrap_or_else(|| attempt.reference.clone());
             // Of an attempt that was recorded as refused, it is a difference.
-            let noted = self.unended_noted(basis, attempt, &done).ok_or(RefundStuck::NotProcessing)?;
+            let noted = self.still_noted(basis, attempt, &done)?;
             // People have ended it as failed meanwhile.
             let decided = match basis.refund.state {
-                RefundState::Failed => self.found_done(basis, attempt, reference)?,
+                RefundState::Failed => {
+                    self.found_done(basis, (attempt.account_id, attempt.reference.clone()), reference)?
+                }
                 _ => basis.refund.clone().succeed(Some(reference), basis.now)?.into(),
             };
-            Ok(decided.with(noted))
+            Ok(Decided { is_told, ..decided }.with(noted))
         });
         match self.settled(ended.await)? {
             Settled::Yes | Settled::ByAnother => Ok(()),
@@ -143,15 +156,18 @@ impl Engine {
         Ok(may_be_done && refund.state.succeeded_at().is_some())
     }
 
-    /// The bank has carried it out, and the money has come back.
+    /// The bank has carried it out, and the money has come back. The customer is not told of money that they did not get.
     pub(super) async fn conclude_returned(&self, project: &Project, attempt: &TransferAttempt) -> Result<(), Error> {
-        let words = "it was done, and the money has come back";
+        let words = AttemptFinding::CameBack.words();
         // The attempt ends with the refund's last step: a node that goes on after a crash between the two asks again.
         let ask_at = Some(self.now());
         let gone = Known { state: AttemptState::Unknown, bank_reference: None, answer: words.to_owned(), ask_at };
-        self.conclude_done(project, attempt, gone).await?;
+        self.book_done(project, attempt, gone, false).await?;
         let done = Known::ended(AttemptState::Done, None, words);
         let back = self.advance_refund(project, attempt.refund_id, |basis| {
+            if basis.live.as_ref().is_some_and(TransferAttempt::is_recorded_by_person) {
+                return Err(RefundStuck::Ended.into());
+            }
             let why = Failure::from(FailureKind::CameBack).reason();
             let step = basis.refund.clone().come_back(why, basis.is_unsettled, basis.now)?;
             let besides = self.unended_noted(basis, attempt, &done).into_iter().map(Write::from).collect();
@@ -159,7 +175,21 @@ impl Engine {
         });
         match self.settled(back.await)? {
             Settled::Yes | Settled::ByAnother => Ok(()),
-            Settled::Late => self.note_attempt(attempt, done).await,
+            Settled::Late => {
+                self.note_attempt(attempt, done).await?;
+                self.differ_from_person(attempt).await
+            }
+        }
+    }
+
+    /// The bank says that the order was not carried out, or that its money is back. Where a person has recorded that it was made, that
+    /// stays, and a difference tells of it.
+    pub(super) async fn differ_from_person(&self, attempt: &TransferAttempt) -> Result<(), Error> {
+        let attempts = self.store.refund_attempts(attempt.refund_id).await?;
+        let is_recorded = |one: &TransferAttempt| one.number == attempt.number && one.is_recorded_by_person();
+        match attempts.iter().any(is_recorded) {
+            true => self.raise(attempt, DifferenceKind::MissingThere, None).await,
+            false => Ok(()),
         }
     }
 
@@ -168,6 +198,16 @@ impl Engine {
     fn unended_noted(&self, basis: &StepBasis, attempt: &TransferAttempt, known: &Known) -> Option<RefundWrite> {
         let live = basis.live.as_ref().filter(|live| live.number == attempt.number);
         live.filter(|live| live.state != AttemptState::Done).map(|live| self.attempt_noted(live, known))
+    }
+
+    /// The same for a step that is taken only if nobody has ended the attempt meanwhile.
+    fn still_noted(
+        &self,
+        basis: &StepBasis,
+        attempt: &TransferAttempt,
+        known: &Known,
+    ) -> Result<RefundWrite, RefundStuck> {
+        self.unended_noted(basis, attempt, known).ok_or(RefundStuck::NotProcessing)
     }
 
     /// The bank has not carried it out and never will: the refund ends.
@@ -180,7 +220,7 @@ impl Engine {
     ) -> Result<(), Error> {
         let ended = self.advance_refund(project, attempt.refund_id, |basis| {
             let step = basis.refund.clone().fail(why.clone(), basis.is_unsettled, basis.now)?;
-            Ok(Decided::from(step).with(self.attempt_noted(attempt, &refused)))
+            Ok(Decided::from(step).with(self.still_noted(basis, attempt, &refused)?))
         });
         match self.settled(ended.await)? {
             Settled::Yes | Settled::ByAnother => Ok(()),
@@ -192,7 +232,7 @@ impl Engine {
     async fn conclude_short(&self, project: &Project, attempt: &TransferAttempt, refused: Known) -> Result<(), Error> {
         let ended = self.advance_refund(project, attempt.refund_id, |basis| {
             let step = basis.refund.clone().note_balance(false, basis.now)?;
-            Ok(Decided::from(step).with(self.attempt_noted(attempt, &refused)))
+            Ok(Decided::from(step).with(self.still_noted(basis, attempt, &refused)?))
         });
         match self.settled(ended.await)? {
             Settled::Yes | Settled::ByAnother => Ok(()),
@@ -214,7 +254,7 @@ impl Engine {
             }
             let decided = Decided::from(basis.refund.clone().need_destination(why.clone(), basis.now)?);
             Ok(match &refused {
-                Some((attempt, known)) => decided.with(self.attempt_noted(attempt, known)),
+                Some((attempt, known)) => decided.with(self.still_noted(basis, attempt, known)?),
                 None => decided,
             })
         });
@@ -230,6 +270,10 @@ impl Engine {
             if basis.may_be_sent() {
                 return Err(RefundStuck::Sent.into());
             }
+            // Only people end what they took to the bank.
+            if basis.refund.batch.is_some() {
+                return Err(RefundStuck::InBatch.into());
+            }
             Ok(basis.refund.clone().fail(why.clone(), basis.is_unsettled, basis.now)?.into())
         });
         self.settled(ended.await).map(|_| ())
@@ -238,8 +282,12 @@ impl Engine {
     /// Stores what is known of an attempt, and nothing else.
     pub(super) async fn note_attempt(&self, attempt: &TransferAttempt, known: Known) -> Result<(), Error> {
         match self.store.commit(self.attempt_noted(attempt, &known).into()).await {
+            Ok(()) => Ok(()),
             // Somebody else knows more.
-            Ok(()) | Err(CommitError::Conflict(Guard::TransferAttempt)) => Ok(()),
+            Err(CommitError::Conflict(Guard::TransferAttempt)) => match known.state {
+                AttemptState::Refused => self.differ_from_person(attempt).await,
+                AttemptState::Sent | AttemptState::Unknown | AttemptState::Done => Ok(()),
+            },
             Err(error) => Err(error.into()),
         }
     }

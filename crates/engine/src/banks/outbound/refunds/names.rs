@@ -7,12 +7,12 @@ use domain::{
     project::{Environment, Project},
     refund::{Failure, Refund},
 };
-use gateway::snap::{BankNamed, NameAsked, NameTold};
+use gateway::snap::{NameAsked, NameTold};
 use rand::RngExt;
 
 use super::{
     call::{Question, Reply},
-    plan::{Way, pays_for},
+    plan::{Way, bank_named, pays_for},
 };
 use crate::{Engine, Error, banks::contracts::open_account::OpenAccount};
 
@@ -51,11 +51,11 @@ impl Engine {
         let assigned = self.store.project_accounts(project.id).await?;
         for open in self.paying_accounts().await? {
             let transfers = &open.parameters.transfers;
-            let pays = pays_for(&open, project, &assigned);
+            let bank = bank_named(to.bank);
+            let pays = pays_for(&open, project, &assigned) && transfers.names(bank);
             let is_own_bank = transfers.own_bank.as_deref() == Some(to.bank.code);
             let Some(rail) = transfers.rails.carrying(amount, is_own_bank).next().filter(|_| pays) else { continue };
             let reference = drawn(&open);
-            let bank = BankNamed { swift: to.bank.swift, three_digits: to.bank.code };
             let asked = NameAsked { rail, reference: &reference, bank, number: to.number.reveal(), amount };
             match self.ask_bank(&open, &Question::Name(asked)).await? {
                 Ok(Reply::Name(NameTold::Named(name))) => return Ok(AccountName::Told(cut(&name))),
@@ -76,14 +76,16 @@ impl Engine {
         reference: &str,
     ) -> Result<NameChecked, Error> {
         let Way::Account { rail, to, number } = way else { return Ok(NameChecked::Go(way)) };
-        let bank = BankNamed { swift: to.bank.swift, three_digits: to.bank.code };
+        let bank = bank_named(to.bank);
         let asked = NameAsked { rail, reference, bank, number: number.reveal(), amount: refund.amount };
         Ok(match self.ask_bank(open, &Question::Name(asked)).await? {
             Ok(Reply::Name(NameTold::Named(name))) => {
                 let to = Destination { holder: Some(cut(&name)), is_checked: true, ..to };
                 NameChecked::Go(Way::Account { rail, to, number })
             }
-            Ok(Reply::Name(NameTold::NoAccount { code })) => NameChecked::NoAccount(Failure::refused(&code).reason()),
+            Ok(Reply::Name(NameTold::NoAccount { code })) => {
+                NameChecked::NoAccount(Failure::of_refusal(&code).reason())
+            }
             Ok(_) => NameChecked::Wait,
             Err(error) => {
                 tracing::warn!(%error, refund = %refund.id, "a refund waits until its bank says whose the account is");

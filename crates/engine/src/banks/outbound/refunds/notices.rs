@@ -6,6 +6,7 @@ use domain::{
     project::Project,
     refund::{
         Failure, FailureKind, Refund,
+        answer::AttemptFinding,
         transfer::{AttemptState, TransferAttempt},
     },
 };
@@ -65,7 +66,7 @@ impl Engine {
                 self.ask_at_once(&attempt).await
             }
             OrderStanding::Done { bank_reference, .. } => {
-                let done = Known::ended(AttemptState::Done, bank_reference, "the bank has told that it is done");
+                let done = Known::ended(AttemptState::Done, bank_reference, AttemptFinding::ToldDone.words());
                 self.conclude_done(project, &attempt, done).await
             }
             standing @ (OrderStanding::Returned | OrderStanding::NotDone) => {
@@ -80,7 +81,7 @@ impl Engine {
         }
     }
 
-    /// A notice about an attempt that was done: what is done once may come back.
+    /// A notice about an attempt that was done: what is done once may come back. What a person has recorded as made stays so.
     async fn conclude_notice_of_done(
         &self,
         project: &Project,
@@ -88,6 +89,9 @@ impl Engine {
         standing: OrderStanding,
     ) -> Result<(), Error> {
         match standing {
+            OrderStanding::Returned | OrderStanding::NotDone if attempt.is_recorded_by_person() => {
+                self.differ_from_person(attempt).await
+            }
             OrderStanding::Returned | OrderStanding::NotDone => self.conclude_came_back(project, attempt).await,
             OrderStanding::Differs => self.raise(attempt, DifferenceKind::Amount, None).await,
             OrderStanding::Done { .. } | OrderStanding::Waiting | OrderStanding::NotFound | OrderStanding::AskAgain => {

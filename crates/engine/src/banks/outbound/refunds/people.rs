@@ -1,7 +1,10 @@
 //! What people need to know of a refund of which no bank says what became of it, and what their word is judged by when they end it
 //! as failed: the time in which "not found" proves nothing, and the account's statement.
 
+use std::time::Duration;
+
 use domain::{
+    destination::Rail,
     id::RefundId,
     project::Project,
     refund::{
@@ -9,13 +12,16 @@ use domain::{
         doubt::{Evidence, StatementFinding, StatementReading},
         transfer::{AttemptState, TransferAttempt},
     },
-    time::Timestamp,
+    time::{DAY, Timestamp},
 };
 use gateway::snap::{OnStatement, Service};
 use store::RefundWrite;
 
 use super::ask::patience_ends;
 use crate::{Engine, Error, banks::contracts::open_account::OpenAccount};
+
+/// How long the clearing may take: it works on bank days, and an order of a Friday may wait for Monday.
+const CLEARING_MOST: Duration = DAY.saturating_mul(4);
 
 /// What the account of an uncertain attempt says about ending it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +45,7 @@ impl Engine {
             }
         };
         Some(UncertainTerms {
-            proves_nothing_until: patience_ends(&open, attempt),
+            proves_nothing_until: proves_nothing_until(&open, attempt),
             has_statement: has_statement(&open, attempt),
             status_days: open.parameters.transfers.status_days,
         })
@@ -58,14 +64,21 @@ impl Engine {
         let is_uncertain = |attempt: &TransferAttempt| attempt.state == AttemptState::Unknown;
         let Some(attempt) = attempts.into_iter().find(is_uncertain) else { return Ok(None) };
         let open = self.open_account(attempt.account_id).await?;
-        let proves_nothing_until = patience_ends(&open, &attempt);
+        let proves_nothing_until = proves_nothing_until(&open, &attempt);
         let has_statement = has_statement(&open, &attempt);
         let mut reading = attempt.statement;
         if has_statement && self.now() > proves_nothing_until {
             // What could be read before counts where the bank shows nothing now.
             reading = self.read_statement_of(&open, &refund, &attempt).await?.or(reading);
         }
-        Ok(Some(Evidence { attempt: attempt.number, proves_nothing_until, has_statement, reading, is_confirmed }))
+        Ok(Some(Evidence {
+            attempt: attempt.number,
+            proves_nothing_until,
+            is_on_its_way: attempt.is_on_its_way() && attempt.ask_at.is_some(),
+            has_statement,
+            reading,
+            is_confirmed,
+        }))
     }
 
     /// Reads the account's statement for an attempt, and keeps with the attempt what it says; none where it was not read.
@@ -81,6 +94,7 @@ impl Engine {
             Some(OnStatement::Debited) => StatementFinding::Debited,
             Some(OnStatement::Returned) => StatementFinding::Returned,
             Some(OnStatement::OtherAmount) => StatementFinding::OtherAmount,
+            Some(OnStatement::Unclear) => StatementFinding::Unclear,
             None => return Ok(None),
         };
         let reading = StatementReading { at, found };
@@ -88,6 +102,13 @@ impl Engine {
         self.store.commit(read.into()).await?;
         Ok(Some(reading))
     }
+}
+
+/// Until when an order that no bank finds and no statement holds may still be carried out.
+fn proves_nothing_until(open: &OpenAccount, attempt: &TransferAttempt) -> Timestamp {
+    let is_cleared = matches!(attempt.rail, Some(Rail::Skn | Rail::Rtgs));
+    let cleared_by = attempt.sent_at.plus(if is_cleared { CLEARING_MOST } else { Duration::ZERO });
+    patience_ends(open, attempt).max(cleared_by)
 }
 
 /// Whether the account has a statement that we can read, on which a transfer stands by our reference. A refund by code does not.

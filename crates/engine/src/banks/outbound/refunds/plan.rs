@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use domain::{
     bank_request::{jakarta_day, jakarta_day_begin},
-    destination::{AccountNumber, Destination, Rail},
+    destination::{AccountNumber, Destination, Rail, TransferBank},
     id::{BankAccountId, PaymentId},
     method::Method,
     money::Rupiah,
@@ -18,7 +18,7 @@ use domain::{
     },
     time::{DAY, HOUR, Timestamp},
 };
-use gateway::snap::{PaysFor, Service};
+use gateway::snap::{BankNamed, PaysFor, RefundReference, Service};
 use store::{CodeName, PayingMoney};
 
 use super::call::{Question, Reply};
@@ -27,8 +27,8 @@ use crate::{
     banks::{contracts::open_account::OpenAccount, outbound::back_off::back_off},
 };
 
-/// After so many attempts a person sees to it.
-const ATTEMPTS_MOST: i64 = 30;
+/// After so many attempts another way must be found: by code it takes the customer's account, and then a person transfers it.
+const ATTEMPTS_MOST: usize = 30;
 /// How long a refund waits after the bank said that the account lacks money.
 const MONEY_WAIT: Duration = Duration::from_mins(10);
 /// How long it waits after the bank did not take our message as it stands.
@@ -83,16 +83,17 @@ impl Engine {
     ) -> Result<Plan, Error> {
         let attempts = self.store.refund_attempts(refund.id).await?;
         let now = self.now();
-        if attempts.iter().any(|attempt| attempt.state.may_be_done()) || rests(&attempts, now) {
+        let is_live = attempts.iter().any(|attempt| attempt.state.may_be_done());
+        if is_live || rests(&attempts, now) || self.outbound.is_nameless(refund.id, now) {
             return Ok(Plan::Wait);
         }
         match refund.road {
-            RefundRoad::Qris => self.plan_by_code(refund, now).await,
+            RefundRoad::Qris => self.plan_by_code(refund, &attempts, now).await,
             RefundRoad::Transfer => self.plan_transfer(project, refund, &attempts, payers, now).await,
         }
     }
 
-    async fn plan_by_code(&self, refund: &Refund, now: Timestamp) -> Result<Plan, Error> {
+    async fn plan_by_code(&self, refund: &Refund, attempts: &[TransferAttempt], now: Timestamp) -> Result<Plan, Error> {
         let Some((paid, open, money)) = self.code_of_refund(refund).await? else {
             return Ok(need(FailureKind::NotABanksCode));
         };
@@ -102,6 +103,9 @@ impl Engine {
         }
         if money.is_some_and(|money| !is_in_window(&open, &money, now)) {
             return Ok(need(FailureKind::WindowOver));
+        }
+        if lacks_reference(&open, &paid) || are_too_many(attempts, RefundRoad::Qris) {
+            return Ok(need(FailureKind::NotByCode));
         }
         let is_held_up = !open.account.enabled
             || self.outbound.is_resting(open.id(), now)
@@ -131,8 +135,10 @@ impl Engine {
         }
         let found = self.code_of_payment(payment_id, Rupiah::ZERO).await?;
         let now = self.now();
-        Ok(found.is_some_and(|(_, open, money)| {
-            open.parameters.refund_service().is_some() && money.is_none_or(|money| is_in_window(&open, &money, now))
+        Ok(found.is_some_and(|(paid, open, money)| {
+            open.parameters.refund_service().is_some()
+                && money.is_none_or(|money| is_in_window(&open, &money, now))
+                && !lacks_reference(&open, &paid)
         }))
     }
 
@@ -196,12 +202,9 @@ impl Engine {
         now: Timestamp,
     ) -> Result<Plan, Error> {
         let assigned = self.store.project_accounts(project.id).await?;
-        let pays = |open: &&Arc<OpenAccount>| pays_for(open, project, &assigned);
+        let payers = payers.iter().filter(|open| pays_for(open, project, &assigned));
+        let Some((open, rail)) = carrier(payers, refund, attempts) else { return Ok(Plan::ByHand) };
         let Some(to) = refund.destination.clone() else { return Ok(Plan::ByHand) };
-        let too_many = attempts.len() >= usize::try_from(ATTEMPTS_MOST).unwrap_or(usize::MAX);
-        let mut carrying =
-            payers.iter().filter(pays).filter_map(|open| Some((open, rail_for(open, &to, refund, attempts)?)));
-        let Some((open, rail)) = carrying.next().filter(|_| !too_many) else { return Ok(Plan::ByHand) };
         if self.outbound.is_resting(open.id(), now) || self.outbound.is_down(open.id(), now) {
             return Ok(Plan::Wait);
         }
@@ -227,6 +230,14 @@ impl Engine {
         })
     }
 
+    /// The accounts that pay the refunds of a project.
+    pub(crate) async fn payers_of(&self, project: &Project) -> Result<Payers, Error> {
+        let assigned = self.store.project_accounts(project.id).await?;
+        let mut accounts = self.paying_accounts().await?;
+        accounts.retain(|open| pays_for(open, project, &assigned));
+        Ok(Payers(accounts))
+    }
+
     /// The accounts that send transfers, oldest first.
     pub(super) async fn paying_accounts(&self) -> Result<Vec<Arc<OpenAccount>>, Error> {
         let mut payers = Vec::new();
@@ -242,6 +253,29 @@ impl Engine {
     }
 }
 
+/// The accounts that pay the refunds of one project, oldest first.
+pub(crate) struct Payers(Vec<Arc<OpenAccount>>);
+
+impl Payers {
+    /// Whether one of them sends a refund that nobody has put into a batch: now, or once nothing is in the way any more.
+    pub(crate) fn carry(&self, refund: &Refund, attempts: &[TransferAttempt]) -> bool {
+        refund.is_ready() && carrier(self.0.iter(), refund, attempts).is_some()
+    }
+}
+
+/// The account that sends a transfer, and its rail; none where a person does.
+fn carrier<'a>(
+    mut payers: impl Iterator<Item = &'a Arc<OpenAccount>>,
+    refund: &Refund,
+    attempts: &[TransferAttempt],
+) -> Option<(&'a Arc<OpenAccount>, Rail)> {
+    let to = refund.destination.as_ref()?;
+    if are_too_many(attempts, RefundRoad::Transfer) {
+        return None;
+    }
+    payers.find_map(|open| Some((open, rail_for(open, to, refund, attempts)?)))
+}
+
 /// Whether an account pays the refunds of a project that takes money by these accounts.
 pub(super) fn pays_for(open: &OpenAccount, project: &Project, assigned: &[(Method, BankAccountId)]) -> bool {
     match &open.parameters.transfers.pays_for {
@@ -249,6 +283,11 @@ pub(super) fn pays_for(open: &OpenAccount, project: &Project, assigned: &[(Metho
         PaysFor::Projects(ids) => ids.contains(&project.id.to_string()),
         PaysFor::Assigned => assigned.iter().any(|(_, id)| *id == open.id()),
     }
+}
+
+/// A bank as orders name it.
+pub(super) const fn bank_named(bank: &TransferBank) -> BankNamed<'_> {
+    BankNamed { swift: bank.swift, three_digits: bank.code }
 }
 
 fn need(why: FailureKind) -> Plan {
@@ -259,8 +298,23 @@ fn is_in_window(open: &OpenAccount, money: &PayingMoney, now: Timestamp) -> bool
     now <= money.paid_at.plus(DAY.saturating_mul(open.parameters.refunds.window_days))
 }
 
+/// Whether the bank wants the issuer's reference of the payment, and nobody has told it.
+fn lacks_reference(open: &OpenAccount, paid: &PaidCode) -> bool {
+    open.parameters.refunds.reference == RefundReference::Issuers && paid.rrn.is_none()
+}
+
+/// Whether so many attempts by a road came to nothing that no other follows.
+fn are_too_many(attempts: &[TransferAttempt], road: RefundRoad) -> bool {
+    let is_of_road = |attempt: &&TransferAttempt| attempt.rail.is_none() == (road == RefundRoad::Qris);
+    attempts.iter().filter(is_of_road).count() >= ATTEMPTS_MOST
+}
+
 /// The rail by which an account reaches a destination; one that the bank has refused for this refund is not tried again today.
+/// None where the account cannot name the destination's bank.
 fn rail_for(open: &OpenAccount, to: &Destination, refund: &Refund, attempts: &[TransferAttempt]) -> Option<Rail> {
+    if !open.parameters.transfers.names(bank_named(to.bank)) {
+        return None;
+    }
     let is_own_bank = open.parameters.transfers.own_bank.as_deref() == Some(to.bank.code);
     let was_refused = |rail: Rail| {
         let of_rail = |attempt: &&TransferAttempt| attempt.account_id == open.id() && attempt.rail == Some(rail);

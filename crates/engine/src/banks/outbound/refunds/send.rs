@@ -16,20 +16,20 @@ use domain::{
 };
 use futures_util::{StreamExt, stream};
 use gateway::snap::{
-    BankNamed, Beneficiary, CodeAsked, CodeKind, OrderSent, RailServices, RefundOrder, Service, TransferOrder, Verdict,
+    Beneficiary, CodeAsked, CodeKind, OrderSent, RailServices, RefundOrder, Service, TransferOrder, Verdict,
 };
 use rand::RngExt;
 use store::{Change, CommitError, Guard, OpeningWrite, ReadyRefund, RefundWrite};
 
 use super::{
     names::NameChecked,
-    plan::{PaidCode, Plan, Route, Way},
+    plan::{PaidCode, Plan, Route, Way, bank_named},
 };
 use crate::{
     Engine, Error,
     banks::{
         contracts::open_account::OpenAccount,
-        outbound::{line::not_set_up, rows::answer_write},
+        outbound::{back_off::back_off, line::not_set_up, rows::answer_write},
     },
 };
 
@@ -112,8 +112,12 @@ impl Engine {
                 self.fail_unsent(&project, refund.id, why).await?;
                 return Ok(false);
             }
-            NameChecked::Wait => return Ok(false),
+            NameChecked::Wait => {
+                self.outbound.rest_nameless(refund.id, self.now(), back_off);
+                return Ok(false);
+            }
         };
+        self.outbound.forget_nameless(refund.id);
         // An attempt should not fail for want of a token or a bank that is down.
         if !self.is_reached(&open).await {
             return Ok(false);
@@ -140,31 +144,35 @@ impl Engine {
             asked: 0,
             statement: None,
         };
-        let began = Instant::now();
-        match self.store.commit(sent_once(&open, &refund, &attempt, &send)).await {
-            Ok(()) => {}
-            // Somebody has cancelled it, another node sends it or another of its payment, or the external id is taken.
-            Err(CommitError::Conflict(
-                Guard::RefundVersion | Guard::TransferAttempt | Guard::RefundAlone | Guard::ExternalId,
-            )) => return Ok(false),
-            Err(error) => {
-                // Whether it is stored as sent or not, it was not.
-                self.outbound.note_unsent(&attempt.reference);
-                return Err(error.into());
-            }
-        }
-        let dispatch = Dispatch { open, project, refund, way, attempt, send, committed: began };
+        let dispatch = Dispatch { open, project, refund, way, attempt, send, committed: Instant::now() };
         let engine = self.clone();
-        // A server that stops waits for the call; a task that is dropped would leave it unknown.
+        // A server that stops waits for this task. A commit that is dropped may be carried out all the same, and then nobody would
+        // know that nothing was sent; a call that is dropped would leave the attempt unknown.
         let task = tokio::spawn(async move {
             let _place = place;
-            engine.send_and_conclude(dispatch).await
+            engine.commit_and_send(dispatch).await
         });
         match task.await {
-            Ok(concluded) => concluded.map(|()| true),
+            Ok(is_sent) => is_sent,
             Err(error) => {
                 tracing::error!(%error, "sending a refund panicked; it is asked about");
                 Ok(true)
+            }
+        }
+    }
+
+    async fn commit_and_send(&self, dispatch: Dispatch) -> Result<bool, Error> {
+        let Dispatch { open, refund, attempt, send, .. } = &dispatch;
+        match self.store.commit(sent_once(open, refund, attempt, send)).await {
+            Ok(()) => self.send_and_conclude(dispatch).await.map(|()| true),
+            // Somebody has cancelled it, another node sends it or another of its payment, or the external id is taken.
+            Err(CommitError::Conflict(
+                Guard::RefundVersion | Guard::TransferAttempt | Guard::RefundAlone | Guard::ExternalId,
+            )) => Ok(false),
+            Err(error) => {
+                // Whether it is stored as sent or not, it was not.
+                self.outbound.note_unsent(&attempt.reference);
+                Err(error.into())
             }
         }
     }
@@ -212,7 +220,7 @@ impl Engine {
                     reference: &attempt.reference,
                     amount: refund.amount,
                     to: Beneficiary {
-                        bank: BankNamed { swift: to.bank.swift, three_digits: to.bank.code },
+                        bank: bank_named(to.bank),
                         number: number.reveal(),
                         name: to.holder.as_deref().unwrap_or_default(),
                     },

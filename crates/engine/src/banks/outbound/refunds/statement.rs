@@ -1,8 +1,11 @@
 //! Looks for an order on the statement of the account that pays, through all pages of it.
 
+use std::{collections::HashSet, time::Duration};
+
 use domain::{
-    bank_request::jakarta_day,
+    bank_request::{jakarta_day, jakarta_day_begin},
     refund::{Refund, transfer::TransferAttempt},
+    time::{DAY, HOUR},
 };
 use gateway::snap::{OnStatement, Service, Statement, StatementAsked, StatementPart, StatementRest};
 
@@ -11,12 +14,21 @@ use crate::{Engine, Error, banks::contracts::open_account::OpenAccount};
 
 /// Pages of one statement that are read; of a longer one nothing is said to be absent.
 const PAGES_MOST: usize = 50;
-/// A bank may book a transfer of the late evening on the next day, and one before a weekend later still.
-const DAYS_AFTER: i64 = 2;
+/// Banks book a transfer of the late evening on the next day, one before a holiday later still, and one by the clearing when it
+/// comes back.
+const DAYS_AFTER: i64 = 31;
+/// By how much our clock may be ahead: what we send after midnight, the bank may book before.
+const CLOCK_AHEAD_MOST: Duration = HOUR;
+/// Banks show a month at once, and February has so many days.
+const DAYS_AT_ONCE: i64 = 28;
+/// Other orders of the same amount whose references are looked for: of refunds that were made at most so long before the order. A
+/// line that names none of these may be ours.
+const OTHERS_MOST: i64 = 20_000;
+const OTHERS_SINCE: Duration = DAY.saturating_mul(90);
 
 impl Engine {
-    /// What the statement of the day on which an attempt was made, and of those after it, says about it. None where it was not
-    /// read: the bank has none, does not show it now, or was not read to its end without finding the order.
+    /// What the statement says about an attempt, from the day on which it was made until today. None where that proves nothing: the bank
+    /// has no statement, does not show it now, or it was not read to its end without finding the order.
     pub(super) async fn on_statement(
         &self,
         open: &OpenAccount,
@@ -26,21 +38,42 @@ impl Engine {
         if attempt.rail.is_none() || open.parameters.url(Service::Statement).is_none() {
             return Ok(None);
         }
-        let first = jakarta_day(attempt.sent_at);
-        let last = jakarta_day(self.now()).min(first + DAYS_AFTER);
-        let mut statement = self.read_statement(open, first, last).await?;
-        if statement.is_begun() && !statement.is_whole() && first < last {
-            // What is too long for several days may not be for one.
-            let mut of_days = self.read_statement(open, first, first).await?;
-            for day in first + 1..=last {
-                of_days = of_days.and(self.read_statement(open, day, day).await?);
-            }
-            statement = of_days;
+        let first = jakarta_day(attempt.sent_at.minus(CLOCK_AHEAD_MOST));
+        let last = jakarta_day(self.now()).min(jakarta_day(attempt.sent_at) + DAYS_AFTER);
+        let mut read: Option<Statement> = None;
+        for (first, last) in spans(first, last) {
+            let part = self.read_days(open, first, last).await?;
+            read = Some(match read {
+                Some(before) => before.and(part),
+                None => part,
+            });
         }
-        Ok(statement.find(&attempt.reference, refund.amount))
+        let Some(statement) = read else { return Ok(None) };
+        let find = |others: &HashSet<String>| statement.find(&attempt.reference, refund.amount, others);
+        let found = find(&HashSet::new());
+        if found != Some(OnStatement::Unclear) {
+            return Ok(found);
+        }
+        let since = jakarta_day_begin(first).minus(OTHERS_SINCE);
+        let others = self.store.references_of_transfers(open.id(), refund.amount, since, OTHERS_MOST).await?;
+        Ok(find(&others.into_iter().collect()))
     }
 
-    /// As much of a statement as the bank shows.
+    /// As much of the statement of these days as the bank shows.
+    async fn read_days(&self, open: &OpenAccount, first: i64, last: i64) -> Result<Statement, Error> {
+        let statement = self.read_statement(open, first, last).await?;
+        if !statement.is_begun() || statement.is_whole() || first == last {
+            return Ok(statement);
+        }
+        // What is too long for several days may not be for one.
+        let mut of_days = self.read_statement(open, first, first).await?;
+        for day in first + 1..=last {
+            of_days = of_days.and(self.read_statement(open, day, day).await?);
+        }
+        Ok(of_days)
+    }
+
+    /// As much of one statement as the bank shows.
     async fn read_statement(&self, open: &OpenAccount, first_day: i64, last_day: i64) -> Result<Statement, Error> {
         let mut statement = Statement::default();
         let mut part = StatementPart::Begin;
@@ -62,5 +95,29 @@ impl Engine {
             }
         }
         Ok(statement)
+    }
+}
+
+/// The first and the last day of each call that all these days take, both included.
+fn spans(first: i64, last: i64) -> impl Iterator<Item = (i64, i64)> {
+    let begins = (first..=last).step_by(usize::try_from(DAYS_AT_ONCE).unwrap_or(1));
+    begins.map(move |begin| (begin, last.min(begin + DAYS_AT_ONCE - 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_asks_for_no_more_than_a_month() {
+        for (first, last, expected) in [
+            (10, 9, vec![]),
+            (10, 10, vec![(10, 10)]),
+            (10, 37, vec![(10, 37)]),
+            (10, 38, vec![(10, 37), (38, 38)]),
+            (10, 42, vec![(10, 37), (38, 42)]),
+        ] {
+            assert_eq!(spans(first, last).collect::<Vec<_>>(), expected);
+        }
     }
 }

@@ -299,6 +299,17 @@ async fn a_refund_stands_as_its_entry_in_the_history_says() {
         let found = account.client.refund_standing(&account.context(), &question).await;
         assert_eq!(found, Ok(expected), "{told}");
     }
+    let told = json!({ "refundHistory": [entry("06"), right] });
+    for (settings, expected) in [
+        (vec![], done(Shown::Both)),
+        // The issuer's reference is that of all refunds of the payment.
+        (vec![("refund_reference", "issuers"), ("resend", "never")], OrderStanding::AskAgain),
+    ] {
+        let bank = Bank::start(vec![answer("200 OK", &told.to_string())]).await;
+        let account = Account::with(&bank.url, "dana", PATIENT, &settings);
+        let found = account.client.refund_standing(&account.context(), &refund_asked()).await;
+        assert_eq!(found, Ok(expected), "{settings:?}");
+    }
     let told = json!({ "originalPartnerReferenceNo": "OTHER", "refundHistory": [entry("00")] });
     let bank = Bank::start(vec![answer("200 OK", &told.to_string())]).await;
     let account = account(&bank);

@@ -99,6 +99,26 @@ fn an_order_is_sent_again_only_where_the_bank_is_known_to_take_it_for_the_same()
 }
 
 #[test]
+fn refunds_by_the_issuers_reference_are_never_repeated_and_go_one_at_a_time() {
+    let issuers = ("refund_reference", "issuers");
+    let where_so = "where `refund_reference` is issuers: all refunds of a payment have that reference";
+    for (profile, settings, error) in [
+        ("dana", vec![issuers], Some(("resend", "same_reference", "never"))),
+        ("midtrans", vec![issuers, ("refund_one_at_a_time", "yes")], Some(("resend", "same_external_id", "never"))),
+        ("generic", vec![issuers, ("resend", "same_reference")], Some(("resend", "same_reference", "never"))),
+        ("generic", vec![issuers, ("refund_one_at_a_time", "no")], Some(("refund_one_at_a_time", "no", "yes"))),
+        ("dana", vec![issuers, ("resend", "never")], None),
+        ("generic", vec![issuers], None),
+    ] {
+        let expected = error
+            .map(|(name, value, allowed)| format!("`{name}` cannot be `{value}`: it must be {allowed} {where_so}"));
+        let parameters = with(profile, &settings);
+        assert_eq!(parameters.as_ref().err().map(ToString::to_string), expected, "{profile} {settings:?}");
+        assert!(parameters.is_err() || parameters.unwrap().refunds.one_at_a_time, "{profile} {settings:?}");
+    }
+}
+
+#[test]
 fn transfers_have_the_channel_the_codes_and_the_paths_of_their_bank() {
     let bca = with("bca", &[("partner_service_id", "88899"), ("transfer_partner_id", "CORP01")]).unwrap();
     assert_eq!((bca.channel_of(Service::Status), bca.channel_of(Service::Statement)), (Some("95231"), Some("95051")));
