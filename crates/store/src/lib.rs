@@ -92,7 +92,7 @@ pub use read::{
     project_health::{ProjectHealth, SetupProgress},
     receipts::{BookedMoney, HeldReceipt, HeldSum, ReceiptFilter, UnappliedFilter},
     reconciliations::{After, ToldMoney, ToldPayment},
-    refund_attempts::ReadyRefund,
+    refund_attempts::{ReadyRefund, TriedWay},
     refunds::{RefundBatch, RefundFilter, RefundSecrets, RefundStanding, RefundableNow},
     sealed::SealedValue,
     sessions::OpenSession,

@@ -1930,6 +1930,7 @@ refund-failure-dormant = The customer’s account is dormant and takes no money.
 refund-failure-blocked = The customer’s bank takes no money for this account. Ask the customer for another one.
 refund-failure-limit = The amount is above a limit of the bank.
 refund-failure-route = The bank that sends does not reach the customer’s bank.
+refund-failure-no-name = The bank does not say whose account this is.
 refund-failure-no-money = The account that pays does not have enough money.
 refund-failure-cut-off = The bank sends nothing at this time of the day.
 refund-failure-not-taken = The bank did not take the order: its settings or keys are not right. The operator looks at it.

@@ -1844,6 +1844,7 @@ refund-failure-dormant = Rekening pelanggan tidak aktif dan tidak menerima uang.
 refund-failure-blocked = Bank pelanggan tidak menerima uang untuk rekening ini. Minta rekening lain dari pelanggan.
 refund-failure-limit = Jumlahnya di atas batas bank.
 refund-failure-route = Bank pengirim tidak dapat menjangkau bank pelanggan.
+refund-failure-no-name = Bank tidak menyebutkan rekening ini atas nama siapa.
 refund-failure-no-money = Saldo rekening yang membayar tidak cukup.
 refund-failure-cut-off = Bank tidak mengirim uang pada jam ini.
 refund-failure-not-taken = Bank tidak menerima perintahnya: pengaturan atau kuncinya tidak benar. Operator memeriksanya.

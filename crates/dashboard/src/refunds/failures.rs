@@ -31,6 +31,7 @@ pub(super) fn sentence(words: Words, kind: FailureKind) -> String {
         FailureKind::AccountBlocked => fl!(words, "refund-failure-blocked"),
         FailureKind::OverLimit => fl!(words, "refund-failure-limit"),
         FailureKind::NoRoute => fl!(words, "refund-failure-route"),
+        FailureKind::NoName => fl!(words, "refund-failure-no-name"),
         FailureKind::NoMoney => fl!(words, "refund-failure-no-money"),
         FailureKind::CutOff => fl!(words, "refund-failure-cut-off"),
         FailureKind::NotTaken => fl!(words, "refund-failure-not-taken"),

@@ -250,12 +250,14 @@ async fn merchants_are_told_once_what_became_of_transfers_through_the_clearing()
     sender.shop.wait_ms(60_000);
     received_notices(&sender.shop);
     bank.tell_transfers(Knobs::default()).await;
-    let notices = received_notices(&sender.shop);
+    let mut notices = received_notices(&sender.shop);
     let told = |(path, body): &(String, Value)| {
         assert!(path.ends_with("/v1.0/transfer-skn/notify"), "{path}");
         let text = |name: &str| body[name].as_str().unwrap().to_owned();
         format!("{} {}", text("originalPartnerReferenceNo"), text("latestTransactionStatus"))
     };
+    // Both were over at the same time.
+    notices.sort_by_key(told);
     assert_eq!(notices.iter().map(told).collect::<Vec<_>>(), ["T1 06", "T2 00"]);
     let (_, body) = &notices[1];
     assert_eq!((&body["amount"]["value"], &body["beneficiaryAccountNo"]), (&json!("150000.00"), &json!(FAR)));

@@ -28,7 +28,7 @@ macro_rules! findings {
 findings! {
     /// The bank does not find it, and may still carry it out.
     NotFoundYet "not found, which proves nothing yet",
-    /// The bank does not find it, and no statement could be read.
+    /// The bank does not find it, and no statement tells whether it was made.
     NotFound "not found",
     NotFoundAnywhere "not found, and not on the account's statement",
     OnStatement "it is on the account's statement",

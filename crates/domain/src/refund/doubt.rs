@@ -10,6 +10,8 @@ pub struct Doubt {
     pub at: Timestamp,
     /// The number of the attempt that it is about, or [`IN_BATCH`]. It says nothing of a later one.
     pub attempt: i64,
+    /// Whether they said that they had looked at the bank's own statement.
+    pub is_confirmed: bool,
 }
 
 /// In place of an attempt's number, where no bank was asked: people took the refund to the bank in a batch, so the bank may have made
@@ -173,7 +175,7 @@ impl Evidence {
     }
 
     /// Whether a person has to look at the bank's own statement, as we cannot read one or cannot tell by it.
-    fn needs_eyes(&self) -> bool {
+    pub(super) fn needs_eyes(&self) -> bool {
         !self.has_statement || self.reading.is_some_and(StatementReading::is_unclear)
     }
 

@@ -35,6 +35,8 @@ kinds! {
     OverLimit "The amount is above a limit of the bank",
     /// The bank that sends does not reach the customer's.
     NoRoute "The bank that sends does not reach the customer's bank",
+    /// It answers the question, and neither names the holder nor denies the account.
+    NoName "The bank does not say whose account it is",
     NoMoney "The account that pays lacks money",
     CutOff "The bank sends nothing at this time",
     /// Its settings or keys do not fit ours.

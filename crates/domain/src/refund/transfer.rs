@@ -90,10 +90,10 @@ impl TransferAttempt {
         TransferAttempt { state: AttemptState::Done, answer, ask_at: None, updated_at: now, ..self }
     }
 
-    /// Whether the bank said last that it is carrying it out.
+    /// Whether the bank, which is still asked, said last that it is carrying it out.
     pub fn is_on_its_way(&self) -> bool {
         let heard = self.answer.as_deref().and_then(AttemptAnswer::read);
-        heard == Some(AttemptAnswer::Ours(AttemptFinding::OnItsWay))
+        self.ask_at.is_some() && heard == Some(AttemptAnswer::Ours(AttemptFinding::OnItsWay))
     }
 
     /// Whether its end is a person's word. What the bank says otherwise later is a difference and changes nothing.

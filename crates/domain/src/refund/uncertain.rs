@@ -13,7 +13,8 @@ impl Refund {
         self.doubt.filter(|doubt| doubt.attempt == attempt)
     }
 
-    /// A person says that it was not made, though the bank may have made it: the first records a doubt, and a second one ends it.
+    /// A person says that it was not made, though the bank may have made it: the first records a doubt, and a second one ends it. A doubt
+    /// of somebody who has not looked at the bank's own statement ends where that is needed: the next one takes its place.
     pub fn mark_not_transferred(
         self,
         by: Party,
@@ -23,7 +24,8 @@ impl Refund {
         now: Timestamp,
     ) -> Result<RefundStep, RefundStuck> {
         self.check_on_its_way()?;
-        let first = self.doubt_about(evidence.attempt);
+        let counts = |doubt: &Doubt| doubt.is_confirmed || !evidence.needs_eyes();
+        let first = self.doubt_about(evidence.attempt).filter(counts);
         if first.is_some_and(|first| first.by == by) {
             return Err(NotProven::OwnDoubt.into());
         }
@@ -32,7 +34,8 @@ impl Refund {
             evidence.check_end(now)?;
             return self.fail(why, is_unsettled, now);
         }
-        let (state, doubt) = (self.state, Doubt { by, at: now, attempt: evidence.attempt });
+        let doubt = Doubt { by, at: now, attempt: evidence.attempt, is_confirmed: evidence.is_confirmed };
+        let state = self.state;
         Ok(Refund { doubt: Some(doubt), failure_reason: Some(why), ..self }.moved(state, now))
     }
 

@@ -17,7 +17,7 @@ use domain::{
     time::Timestamp,
     user::{Email, Token},
 };
-use store::{Listed, RefundBatch, RefundFilter, RefundStanding, Window};
+use store::{Listed, RefundBatch, RefundFilter, RefundStanding, TriedWay, Window};
 
 use super::Desk;
 use crate::{BatchedTransfer, Created, Engine, Error, RefundOutcome, UncertainRefund};
@@ -326,9 +326,10 @@ impl Desk {
         let refund = self.refund(id).await?;
         let payment = self.payment(refund.of.about()).await?;
         let attempts = self.engine.store.refund_attempts(id).await?;
+        let tried: Vec<TriedWay> = attempts.iter().map(TriedWay::from).collect();
         let is_carried =
-            self.is_for_transfer(&refund) && self.engine.payers_of(&self.project).await?.carry(&refund, &attempts);
-        let sending = sending(self.project.environment, &refund, &attempts, is_carried);
+            self.is_for_transfer(&refund) && self.engine.payers_of(&self.project).await?.carry(&refund, &tried);
+        let sending = sending(self.project.environment, &refund, &tried, is_carried);
         let may = self.may(Act::Refund);
         let approval = match refund.state {
             RefundState::Pending(PendingReason::AwaitingApproval) if may => {
@@ -392,19 +393,20 @@ impl Desk {
 
     async fn listed_refunds(&self, refunds: Vec<Refund>) -> Result<Vec<ListedRefund>, Error> {
         let mut listed = Vec::with_capacity(refunds.len());
-        // The bank accounts are read once for the whole list.
+        let is_production = self.project.environment == Environment::Production;
+        // The bank accounts and the attempts are read once for the whole list.
         let payers = match refunds.iter().any(|refund| self.is_for_transfer(refund)) {
             true => Some(self.engine.payers_of(&self.project).await?),
             false => None,
         };
+        let ready = refunds.iter().filter(|refund| is_production && refund.is_ready());
+        let ready: Vec<RefundId> = ready.map(|refund| refund.id).collect();
+        let tried = self.engine.store.tried_ways(&ready).await?;
         for refund in refunds {
             let payment = self.payment(refund.of.about()).await?;
-            let attempts = match refund.is_ready() && self.project.environment == Environment::Production {
-                true => self.engine.store.refund_attempts(refund.id).await?,
-                false => Vec::new(),
-            };
-            let is_carried = payers.as_ref().is_some_and(|payers| payers.carry(&refund, &attempts));
-            let sending = sending(self.project.environment, &refund, &attempts, is_carried);
+            let tried = tried.get(&refund.id).map(Vec::as_slice).unwrap_or_default();
+            let is_carried = payers.as_ref().is_some_and(|payers| payers.carry(&refund, tried));
+            let sending = sending(self.project.environment, &refund, tried, is_carried);
             listed.push(ListedRefund { refund, payment, sending });
         }
         Ok(listed)
@@ -460,16 +462,16 @@ impl Engine {
 }
 
 /// `is_carried`: an account of the installation sends it, if not now then later. Then no person may.
-fn sending(environment: Environment, refund: &Refund, attempts: &[TransferAttempt], is_carried: bool) -> Sending {
+fn sending(environment: Environment, refund: &Refund, tried: &[TriedWay], is_carried: bool) -> Sending {
     let RefundState::Pending(PendingReason::Processing | PendingReason::InsufficientBalance) = refund.state else {
         return Sending::Usual;
     };
-    let live = attempts.iter().find(|attempt| attempt.state.may_be_done());
+    let live = tried.iter().find(|way| way.state.may_be_done());
     match (environment, live) {
         // What the simulator will not end by itself.
         (Environment::Sandbox, _) if refund.simulated_at.is_none() && refund.batch.is_none() => Sending::Uncertain,
         (Environment::Sandbox, _) => Sending::Usual,
-        (_, Some(attempt)) if attempt.state == AttemptState::Unknown => Sending::Uncertain,
+        (_, Some(way)) if way.state == AttemptState::Unknown => Sending::Uncertain,
         (_, Some(_)) => Sending::Usual,
         (_, None) if refund.road == RefundRoad::Transfer && !is_carried => Sending::ByHand,
         (_, None) => Sending::Usual,

@@ -25,8 +25,6 @@ use crate::{Engine, Error};
 
 /// Transfers of one batch, and refunds that are read at once to find them.
 const BATCH_MOST: i64 = 500;
-/// How often so many refunds are read where most of them wait for a bank account of the installation.
-const READS_MOST: usize = 4;
 
 /// One line of a batch, with the whole number of the account.
 pub struct BatchedTransfer {
@@ -73,25 +71,27 @@ impl Engine {
         Err(Error::Contended)
     }
 
-    /// The refunds that a person can transfer now, newest first. One that an account of the installation sends is not among them, also
-    /// while that account waits for morning, for money or for its bank: it may send at any moment.
+    /// The refunds that a person can transfer now, newest first, at most as many as a batch has. One that an account of the installation
+    /// sends is not among them, also while that account waits for morning, for money or for its bank: it may send at any moment.
     pub(crate) async fn refunds_by_hand(&self, project: &Project) -> Result<Vec<Refund>, Error> {
         let filter = RefundFilter { to_transfer: true, ..RefundFilter::default() };
         let payers = self.payers_of(project).await?;
         let (mut by_hand, mut cursor) = (Vec::new(), None);
         let most = usize::try_from(BATCH_MOST).unwrap_or(usize::MAX);
-        for _ in 0..READS_MOST {
+        // A person may have to transfer one that is older than any number of others that an account sends, so all pages are read: each
+        // begins where the one before ended, and the last one has the project's oldest refund.
+        loop {
             let page = self.store.refunds_before(project.id, filter, cursor, BATCH_MOST).await?;
             let is_last = page.len() < most;
             cursor = page.last().map(|refund| refund.id);
-            for refund in page {
-                // What was refused only ever closes a way, so most attempts need not be read.
-                let is_sent =
-                    payers.carry(&refund, &[]) && payers.carry(&refund, &self.store.refund_attempts(refund.id).await?);
-                if !is_sent {
-                    by_hand.push(refund);
-                }
-            }
+            // An attempt that was refused only ever closes a way: those of refunds that no account carries anyway are not read.
+            let carried = page.iter().filter(|refund| payers.carry(refund, &[]));
+            let carried: Vec<RefundId> = carried.map(|refund| refund.id).collect();
+            let tried = self.store.tried_ways(&carried).await?;
+            by_hand.extend(page.into_iter().filter(|refund| {
+                let tried = tried.get(&refund.id).map(Vec::as_slice).unwrap_or_default();
+                !payers.carry(refund, tried)
+            }));
             if is_last || by_hand.len() >= most {
                 break;
             }
@@ -191,7 +191,9 @@ impl Engine {
             let refund = basis.refund.clone();
             let step = match (uncertain(basis)?, &evidence) {
                 (Some(attempt), Some(evidence)) if attempt.number == evidence.attempt => {
-                    refund.mark_not_transferred(by, evidence, why.clone(), basis.is_unsettled, basis.now)?
+                    // The bank may have said so while its statement was read.
+                    let evidence = Evidence { is_on_its_way: attempt.is_on_its_way(), ..*evidence };
+                    refund.mark_not_transferred(by, &evidence, why.clone(), basis.is_unsettled, basis.now)?
                 }
                 // It was sent, or is uncertain, only since.
                 (Some(_), _) => return Err(RefundStuck::Sent.into()),

@@ -132,7 +132,7 @@ pub struct StatementLine {
     pub(super) texts: String,
 }
 
-/// What a day's statement says about one order.
+/// What the statement of some days says about one order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnStatement {
     /// The money has left.

@@ -1,8 +1,10 @@
 -- Refunds of which no bank says what became of them: two people end one as failed, and it may be found done after that.
 
--- When the first person has said that a transfer was not made, and of which attempt.
+-- When the first person has said that a transfer was not made, of which attempt, and whether they have looked at the bank's own
+-- statement; NULL where they said so before this was asked.
 ALTER TABLE refunds ADD COLUMN failing_at BIGINT;
 ALTER TABLE refunds ADD COLUMN failing_attempt BIGINT;
+ALTER TABLE refunds ADD COLUMN failing_confirmed BIGINT;
 UPDATE refunds SET failing_at = updated_at,
     failing_attempt = (SELECT MAX(a.number) FROM refund_attempts a WHERE a.refund_id = refunds.id)
     WHERE failing_by IS NOT NULL;

@@ -28,8 +28,8 @@ const FIXED: &str = "id, project_id, payment_id, receipt_id, amount, from_pendin
 /// The columns that do.
 const CHANGING: &str = "status, pending_reason, road, destination_bank, destination_digits, destination_holder, \
     destination_checked, destination_by, claim_expires_at, claim_tries, approved_by, failing_by, bank_reference, failure_reason, batch, \
-    simulated_at, updated_at, succeeded_at, fee_returned, failing_at, failing_attempt, found_done_at, found_from_pending, \
-    found_from_unapplied, found_failure";
+    simulated_at, updated_at, succeeded_at, fee_returned, failing_at, failing_attempt, failing_confirmed, found_done_at, \
+    found_from_pending, found_from_unapplied, found_failure";
 
 static CREATED: LazyLock<String> =
     LazyLock::new(|| insert("refunds", &[FIXED, CHANGING, "destination_number, claim_hash, claim_token, version"]));
@@ -165,7 +165,7 @@ fn changed(
 }
 
 /// The values of [`CHANGING`].
-fn changing(refund: Refund) -> [Value; 25] {
+fn changing(refund: Refund) -> [Value; 26] {
     let (split, doubt) = (refund.split, refund.doubt);
     let is_found = refund.found.is_some();
     let (found_at, found_failure) = refund.found.map(|found| (found.at, found.failure)).unzip();
@@ -195,6 +195,7 @@ fn changing(refund: Refund) -> [Value; 25] {
         refund.fee_returned.into(),
         doubt.map(|doubt| doubt.at).into(),
         doubt.map(|doubt| doubt.attempt).into(),
+        doubt.map(|doubt| doubt.is_confirmed).into(),
         found_at.into(),
         is_found.then_some(split.pending).into(),
         is_found.then_some(split.unapplied).into(),

@@ -1,5 +1,7 @@
 //! Attempts to send refunds by banks: what is ready to be sent, and what must be asked about.
 
+use std::collections::HashMap;
+
 use domain::{
     destination::Rail,
     id::{BankAccountId, RefundId, mint},
@@ -16,6 +18,7 @@ use super::refunds::{columns, refund};
 use crate::{
     Store,
     error::StoreError,
+    plan::Dialect,
     value::{Columns, Query, Value},
 };
 
@@ -29,11 +32,57 @@ pub struct ReadyRefund {
     pub next_attempt: i64,
 }
 
+/// Attempts of one refund at one account and by one rail that came to the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TriedWay {
+    pub account_id: BankAccountId,
+    /// None for attempts by the code that the money came by.
+    pub rail: Option<Rail>,
+    pub state: AttemptState,
+    /// The answer, or its beginning, which has its code.
+    pub answer: Option<String>,
+    pub attempts: i64,
+}
+
+impl From<&TransferAttempt> for TriedWay {
+    fn from(attempt: &TransferAttempt) -> TriedWay {
+        let TransferAttempt { account_id, rail, state, .. } = *attempt;
+        TriedWay { account_id, rail, state, answer: attempt.answer.clone(), attempts: 1 }
+    }
+}
+
 impl Store {
     /// The attempts of a refund, oldest first.
     pub async fn refund_attempts(&self, id: RefundId) -> Result<Vec<TransferAttempt>, StoreError> {
         let sql = format!("SELECT {ATTEMPT} FROM refund_attempts a WHERE a.refund_id = $1 ORDER BY a.number");
         self.many(Query::new(sql, [Value::stored(id)]), attempt).await
+    }
+
+    /// How these refunds were tried so far, those left out that were not. Ask for those of one page of a list.
+    pub async fn tried_ways(&self, refunds: &[RefundId]) -> Result<HashMap<RefundId, Vec<TriedWay>>, StoreError> {
+        if refunds.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let sql = match self.dialect() {
+            // CROSS JOIN makes SQLite look attempts up by the ids and not the other way round.
+            Dialect::Sqlite => {
+                "SELECT a.refund_id, a.account_id, a.rail, a.state, substr(a.answer, 1, 8), COUNT(*) \
+                 FROM json_each('[\"' || replace($1, ',', '\",\"') || '\"]') wanted \
+                 CROSS JOIN refund_attempts a ON a.refund_id = wanted.value \
+                 GROUP BY a.refund_id, a.account_id, a.rail, a.state, substr(a.answer, 1, 8)"
+            }
+            Dialect::Postgres => {
+                "SELECT a.refund_id, a.account_id, a.rail, a.state, substr(a.answer, 1, 8), COUNT(*) \
+                 FROM refund_attempts a WHERE a.refund_id = ANY (string_to_array($1, ',')) \
+                 GROUP BY a.refund_id, a.account_id, a.rail, a.state, substr(a.answer, 1, 8)"
+            }
+        };
+        let wanted = refunds.iter().map(RefundId::to_string).collect::<Vec<_>>().join(",");
+        let mut tried: HashMap<RefundId, Vec<TriedWay>> = HashMap::new();
+        for (refund_id, way) in self.many(Query::new(sql, [wanted.into()]), tried_way).await? {
+            tried.entry(refund_id).or_default().push(way);
+        }
+        Ok(tried)
     }
 
     /// The attempt that we have named so to a bank.
@@ -42,19 +91,22 @@ impl Store {
         self.one(Query::new(sql, [reference.to_owned().into()]), attempt).await
     }
 
-    /// What we have named transfers of this amount from an account, of refunds that were made from `since` on, the newest first.
+    /// What we have named transfers of this amount from an account, of refunds other than `but` that were made from `since` on, the
+    /// newest first.
     pub async fn references_of_transfers(
         &self,
         account_id: BankAccountId,
         amount: Rupiah,
+        but: RefundId,
         since: Timestamp,
         most: i64,
     ) -> Result<Vec<String>, StoreError> {
         // The ids of refunds begin with the time at which they were made.
         let first: RefundId = mint(since, [0; 10]);
         let sql = "SELECT a.reference FROM refund_attempts a JOIN refunds f ON f.id = a.refund_id WHERE a.refund_id >= $1 \
-                   AND a.account_id = $2 AND a.rail IS NOT NULL AND f.amount = $3 ORDER BY a.refund_id DESC LIMIT $4";
-        let parameters = [Value::stored(first), Value::stored(account_id), amount.into(), most.into()];
+                   AND a.account_id = $2 AND a.rail IS NOT NULL AND f.amount = $3 AND f.id <> $4 ORDER BY a.refund_id DESC LIMIT $5";
+        let parameters =
+            [Value::stored(first), Value::stored(account_id), amount.into(), Value::stored(but), most.into()];
         self.due(Query::new(sql, parameters), |columns| columns.text()).await
     }
 
@@ -99,6 +151,18 @@ impl Store {
         let sql = "SELECT DISTINCT account_id FROM refund_attempts WHERE ask_at <= $1";
         self.due(Query::new(sql, [now.into()]), |columns| columns.parsed()).await
     }
+}
+
+fn tried_way(columns: &mut Columns<'_>) -> Result<(RefundId, TriedWay), StoreError> {
+    let refund_id = columns.parsed()?;
+    let way = TriedWay {
+        account_id: columns.parsed()?,
+        rail: columns.optional_text()?.as_deref().and_then(Rail::parse),
+        state: columns.word(AttemptState::parse)?,
+        answer: columns.optional_text()?,
+        attempts: columns.integer()?,
+    };
+    Ok((refund_id, way))
 }
 
 fn attempt(columns: &mut Columns<'_>) -> Result<TransferAttempt, StoreError> {

@@ -28,8 +28,8 @@ macro_rules! columns {
          CASE WHEN f.found_done_at IS NULL THEN f.from_fee ELSE 0 END, COALESCE(f.found_from_unapplied, f.from_unapplied), \
          f.fee_returned, f.status, f.pending_reason, f.succeeded_at, f.road, f.reason, f.destination_bank, \
          f.destination_digits, f.destination_holder, f.destination_checked, f.destination_by, f.claim_expires_at, \
-         f.claim_tries, f.made_by, f.approved_by, f.failing_by, f.failing_at, f.failing_attempt, f.bank_reference, \
-         f.failure_reason, f.found_done_at, f.found_failure, f.metadata, f.batch, \
+         f.claim_tries, f.made_by, f.approved_by, f.failing_by, f.failing_at, f.failing_attempt, f.failing_confirmed, \
+         f.bank_reference, f.failure_reason, f.found_done_at, f.found_failure, f.metadata, f.batch, \
          f.simulated_at, f.created_at, f.updated_at, f.version"
     };
 }
@@ -385,8 +385,9 @@ pub(super) fn refund(columns: &mut Columns<'_>) -> Result<Refund, StoreError> {
         doubt: {
             let by = columns.optional_text()?.as_deref().and_then(Party::parse);
             let (at, attempt) = (columns.optional_timestamp()?, columns.optional_integer()?);
+            let is_confirmed = columns.optional_integer()? == Some(1);
             // A node of an earlier version does not say what it is about.
-            by.zip(at).zip(attempt).map(|((by, at), attempt)| Doubt { by, at, attempt })
+            by.zip(at).zip(attempt).map(|((by, at), attempt)| Doubt { by, at, attempt, is_confirmed })
         },
         bank_reference: columns.optional_text()?,
         failure_reason: columns.optional_text()?,

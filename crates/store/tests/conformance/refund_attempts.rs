@@ -3,7 +3,7 @@
 use domain::{
     bank_account::BankAccount,
     destination::Rail,
-    id::RefundId,
+    id::{BankAccountId, RefundId},
     money::Rupiah,
     project::{Environment, Project},
     refund::{
@@ -14,7 +14,7 @@ use domain::{
     time::Timestamp,
 };
 use futures_util::future::join_all;
-use store::{Change, Guard, ProjectWrite, RefundFilter, RefundWrite, Store};
+use store::{Change, Guard, ProjectWrite, RefundFilter, RefundWrite, Store, TriedWay};
 
 use crate::{
     bank_samples::kept_account,
@@ -33,6 +33,7 @@ on_every_database![
     a_batch_says_how_many_of_its_refunds_are_open,
     an_attempt_is_asked_about_when_its_time_has_come,
     the_references_of_transfers_are_those_of_an_account_and_an_amount,
+    how_refunds_were_tried_is_read_for_many_at_once,
 ];
 
 pub(crate) fn attempt(account: &BankAccount, refund: &Refund, number: i64) -> TransferAttempt {
@@ -291,7 +292,7 @@ async fn the_references_of_transfers_are_those_of_an_account_and_an_amount(datab
         keep(&store, sent(attempt, refund)).await;
     }
     let read = async |amount: i64, since: Timestamp, most: i64| {
-        store.references_of_transfers(account.id, Rupiah::new(amount), since, most).await.unwrap()
+        store.references_of_transfers(account.id, Rupiah::new(amount), others[0].id, since, most).await.unwrap()
     };
     assert_eq!(read(1_000, after(100), 10).await, [format!("{}-1", refund.id)]);
     assert_eq!(read(900, after(100), 10).await, [format!("{}-1", others[1].id)]);
@@ -299,6 +300,45 @@ async fn the_references_of_transfers_are_those_of_an_account_and_an_amount(datab
         assert_eq!(read(amount, since, most).await, [""; 0], "{amount} {most}");
     }
     let elsewhere = kept_account(&store).await;
-    let found = store.references_of_transfers(elsewhere.id, Rupiah::new(900), after(100), 10).await.unwrap();
-    assert_eq!(found, [""; 0]);
+    let found = async |account: BankAccountId, but: RefundId| {
+        store.references_of_transfers(account, Rupiah::new(900), but, after(100), 10).await.unwrap()
+    };
+    assert_eq!(found(elsewhere.id, others[0].id).await, [""; 0]);
+    assert_eq!(found(account.id, others[1].id).await, [""; 0], "its own are not others");
+}
+
+async fn how_refunds_were_tried_is_read_for_many_at_once(database: Database) {
+    let store = database.open().await;
+    let (account, project, refused) = world(&store).await;
+    let payment = paid(&store, &project).await;
+    let [waiting, untried, other] = [
+        on_its_way(&store, &project, payment.id, 1_000).await,
+        on_its_way(&store, &project, payment.id, 1_000).await,
+        on_its_way(&store, &project, payment.id, 1_000).await,
+    ];
+    // Three attempts of which two came to the same.
+    for (number, rail) in [(1, Some(Rail::BiFast)), (2, None), (3, Some(Rail::BiFast))] {
+        let sending = TransferAttempt { rail, ..attempt(&account, &refused, number) };
+        keep(&store, sent(sending.clone(), &kept(&store, &refused).await)).await;
+        keep(&store, noted(&sending, AttemptState::Refused)).await;
+    }
+    for refund in [&waiting, &other] {
+        keep(&store, sent(attempt(&account, refund, 1), refund)).await;
+    }
+    let way = |rail, state, answer: Option<&str>, attempts| TriedWay {
+        account_id: account.id,
+        rail,
+        state,
+        answer: answer.map(str::to_owned),
+        attempts,
+    };
+    let mut tried = store.tried_ways(&[refused.id, waiting.id, untried.id]).await.unwrap();
+    assert_eq!(tried.len(), 2, "{tried:?}");
+    assert_eq!(tried[&waiting.id], [way(Some(Rail::BiFast), AttemptState::Sent, None, 1)]);
+    let ways = tried.get_mut(&refused.id).unwrap();
+    ways.sort_by_key(|way| way.attempts);
+    let code = Some("2021700 ");
+    let expected = [way(None, AttemptState::Refused, code, 1), way(Some(Rail::BiFast), AttemptState::Refused, code, 2)];
+    assert_eq!(*ways, expected);
+    assert!(store.tried_ways(&[]).await.unwrap().is_empty());
 }

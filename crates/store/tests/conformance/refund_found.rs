@@ -56,12 +56,17 @@ async fn kept(store: &Store, refund: &Refund) -> Refund {
 async fn a_doubt_is_read_as_it_was_written_and_the_later_reading_of_a_statement_stays(database: Database) {
     let store = database.open().await;
     let (account, _, given_up) = world(&store, 1_000).await;
-    let doubt = Doubt { by: Party::CommandLine, at: after(250), attempt: 1 };
-    let refund = Refund { doubt: Some(doubt), ..given_up.clone() };
-    let from = refund.state;
-    keep(&store, RefundWrite::Changed { refund: Box::new(refund), from, sealed_number: None, claim: None }).await;
-    assert_eq!(kept(&store, &given_up).await.doubt, Some(doubt));
+    for is_confirmed in [false, true] {
+        let doubt = Doubt { by: Party::CommandLine, at: after(250), attempt: 1, is_confirmed };
+        let refund = Refund { doubt: Some(doubt), ..kept(&store, &given_up).await };
+        let from = refund.state;
+        keep(&store, RefundWrite::Changed { refund: Box::new(refund), from, sealed_number: None, claim: None }).await;
+        assert_eq!(kept(&store, &given_up).await.doubt, Some(doubt));
+    }
     assert_eq!(kept(&store, &given_up).await.doubt_about(2), None);
+    // As it was before this was asked.
+    database.run_beside("UPDATE refunds SET failing_confirmed = NULL").unwrap();
+    assert_eq!(kept(&store, &given_up).await.doubt.map(|doubt| doubt.is_confirmed), Some(false));
     let reading = |at, found| StatementReading { at: after(at), found };
     for (read, stays) in [
         (reading(300, StatementFinding::Absent), reading(300, StatementFinding::Absent)),
@@ -207,7 +212,7 @@ async fn a_doubt_about_an_uncertain_refund_waits_for_a_second_person(database: D
     keep(&store, sent).await;
     let waiting = async || store.refunds_for_a_second(EVERYTHING).await.unwrap();
     for (number, waits) in [(2, 0), (1, 1)] {
-        let doubt = Doubt { by: Party::CommandLine, at: after(250), attempt: number };
+        let doubt = Doubt { by: Party::CommandLine, at: after(250), attempt: number, is_confirmed: false };
         let now = kept(&store, &refund).await;
         let from = now.state;
         let now = Box::new(Refund { doubt: Some(doubt), ..now });
@@ -244,7 +249,7 @@ async fn a_doubt_about_a_refund_of_a_batch_waits_for_a_second_person(database: D
     let refund = batched(&store).await;
     let waiting = async || store.refunds_for_a_second(EVERYTHING).await.unwrap().total;
     assert_eq!(waiting().await, 0);
-    let doubt = Some(Doubt { by: Party::CommandLine, at: after(250), attempt: IN_BATCH });
+    let doubt = Some(Doubt { by: Party::CommandLine, at: after(250), attempt: IN_BATCH, is_confirmed: true });
     let (from, now) = (refund.state, Box::new(Refund { doubt, ..refund.clone() }));
     keep(&store, RefundWrite::Changed { refund: now, from, sealed_number: None, claim: None }).await;
     assert_eq!(waiting().await, 1);

@@ -52,7 +52,7 @@ async fn a_refund_is_read_as_it_was_written(database: Database) {
         claim: Some(Claim { expires_at: after(9), tries: 0 }),
         made_by: Party::Key(domain::id::mint(NOW, [3; 10])),
         approved_by: Some(Party::User(domain::id::mint(NOW, [4; 10]))),
-        doubt: Some(Doubt { by: Party::CommandLine, at: after(8), attempt: 2 }),
+        doubt: Some(Doubt { by: Party::CommandLine, at: after(8), attempt: 2, is_confirmed: true }),
         bank_reference: Some("FT 7".to_owned()),
         failure_reason: Some("tutup".to_owned()),
         metadata: Some(metadata),

@@ -41,6 +41,8 @@ pub(crate) struct Outbound {
 /// A refund that waits until its bank says whose an account is.
 struct Nameless {
     tries: i64,
+    /// How many of the tries the bank has answered, without a name.
+    answers: i64,
     rests_until: Timestamp,
 }
 
@@ -135,16 +137,25 @@ impl Outbound {
         held(&self.unsent).remove(reference);
     }
 
-    /// No bank has said whose account a refund goes to: it rests for longer each time, as `rest` says.
-    pub(in crate::banks) fn rest_nameless(&self, id: RefundId, now: Timestamp, rest: fn(i64) -> Duration) {
+    /// No bank has said whose account a refund goes to: it rests for longer each time, as `rest` says. Answers how often its bank has
+    /// answered so.
+    pub(in crate::banks) fn rest_nameless(
+        &self,
+        id: RefundId,
+        now: Timestamp,
+        rest: fn(i64) -> Duration,
+        has_answered: bool,
+    ) -> i64 {
         let mut nameless = held(&self.nameless);
         if nameless.len() >= NAMELESS_MOST {
             nameless.retain(|_, refund| now < refund.rests_until);
         }
-        let tries = nameless.get(&id).map_or(1, |refund| refund.tries + 1);
+        let (tries, answers) = nameless.get(&id).map_or((0, 0), |refund| (refund.tries, refund.answers));
+        let (tries, answers) = (tries + 1, answers + i64::from(has_answered));
         if tries > 1 || nameless.len() < NAMELESS_MOST {
-            nameless.insert(id, Nameless { tries, rests_until: now.plus(rest(tries)) });
+            nameless.insert(id, Nameless { tries, answers, rests_until: now.plus(rest(tries)) });
         }
+        answers
     }
 
     pub(in crate::banks) fn is_nameless(&self, id: RefundId, now: Timestamp) -> bool {

@@ -13,6 +13,7 @@ use testkit::{Kit, Reply, on_sqlite_alone};
 
 use crate::support::{
     customer::is_page,
+    dashboard::leads,
     held::{contains_all, lacks_all, member},
     people::Person,
     refund_bank::{OTHER_BANK, OWN_BANK, RefundBank},
@@ -26,6 +27,7 @@ on_sqlite_alone![
     only_what_a_bank_has_said_is_called_its_words,
     what_never_left_is_not_called_refused,
     what_the_statement_says_decides_what_a_person_is_asked_to_record,
+    who_doubted_before_the_statement_was_unclear_does_not_count_as_one_of_two_who_looked,
 ];
 
 const NOW: (Duration, usize) = (Duration::from_secs(1), 0);
@@ -158,4 +160,33 @@ async fn what_the_statement_says_decides_what_a_person_is_asked_to_record(kit: A
             lacks_all(&page, &others);
         }
     }
+}
+
+/// What a person says who has looked at the bank's statement and has not found the transfer there.
+const LOOKED: &[(&str, &str)] = &[("text", "tidak ada di mutasi"), ("statement_checked", "on")];
+
+/// Regression: the first had not been asked to look, and the second ended it.
+async fn who_doubted_before_the_statement_was_unclear_does_not_count_as_one_of_two_who_looked(kit: Arc<Kit>) {
+    let (bank, payment) = RefundBank::with_payment(&kit, "generic", &[]).await;
+    let project = &bank.acquired.project;
+    let first = member(&kit, project, Role::Owner).await.user;
+    let second = Person::member(&kit, project.id, Role::Owner, "second@example.com").await.user;
+    let refund = bank.refund_to(&payment, 10_000, OTHER_BANK).await;
+    bank.acquired.asked.fail_next_of(Service::Interbank, Fault::LostBefore);
+    let _ = bank.follow(&kit, &refund, NOW).await;
+    let path = format!("{}/failed", refund_page(project, &refund.id.to_string()));
+    let owner = Person::signed_in(&kit, first.clone()).await;
+    leads(&owner.post(&path, &LOOKED[..1]).await, "refund-doubted");
+
+    bank.acquired.asked.withdraw(OWN_BANK, RefundBank::source(), 10_000, "TRSF E-BANKING").unwrap();
+    kit.clock.advance(Duration::from_hours(2));
+    let owner = Person::signed_in(&kit, second).await;
+    is_page("has not looked", &owner.post(&path, &LOOKED[..1]).await, 409);
+    leads(&owner.post(&path, LOOKED).await, "refund-doubted");
+    assert_eq!(bank.of(&refund.id.to_string()).await.status(), RefundStatus::Pending);
+    is_page("the same person", &owner.post(&path, LOOKED).await, 409);
+    let owner = Person::signed_in(&kit, first).await;
+    is_page("has not looked either", &owner.post(&path, &LOOKED[..1]).await, 409);
+    leads(&owner.post(&path, LOOKED).await, "refund-failed");
+    assert_eq!(bank.of(&refund.id.to_string()).await.status(), RefundStatus::Failed);
 }

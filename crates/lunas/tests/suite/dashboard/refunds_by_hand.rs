@@ -21,6 +21,7 @@ use crate::support::{
     people::{Person, desk},
     refund_bank::{CUSTOMER, OTHER_BANK, OWN_BANK, RefundBank},
     refund_pages::{paid_by, paid_in_production, refund_page, refund_to_account},
+    rows::run_by_hand,
 };
 
 on_every_database![
@@ -33,7 +34,10 @@ on_every_database![
     a_refund_of_a_batch_is_released_by_two_people_and_booked_if_it_was_made_after_all,
 ];
 
-on_sqlite_alone![an_operator_is_the_second_person_for_a_batch_of_a_project_with_one_owner];
+on_sqlite_alone![
+    an_operator_is_the_second_person_for_a_batch_of_a_project_with_one_owner,
+    what_is_transferred_by_hand_is_found_behind_any_number_of_refunds_that_a_bank_sends,
+];
 
 /// What a person says who has looked at the bank's statement and has not found the transfer there.
 const LOOKED: &[(&str, &str)] = &[("text", "tidak ada di mutasi"), ("statement_checked", "on")];
@@ -254,4 +258,35 @@ async fn an_operator_is_the_second_person_for_a_batch_of_a_project_with_one_owne
     leads(&operator.post(&format!("{page}/failed"), LOOKED).await, "refund-failed");
     lacks_all(&operator.open("/dashboard/operator/refunds").await, &[&refunds[0]]);
     assert_eq!(balance(&project, "refunding").await, 50_000);
+}
+
+/// Regression: it was looked for among the newest two thousand only.
+async fn what_is_transferred_by_hand_is_found_behind_any_number_of_refunds_that_a_bank_sends(kit: Arc<Kit>) {
+    let (bank, payment) = RefundBank::with_payment(&kit, "generic", &[("transfer", "intrabank")]).await;
+    let project = &bank.acquired.project;
+    let by_hand = bank.refund_to(&payment, 20_000, OTHER_BANK).await;
+    kit.clock.advance(Duration::from_secs(1));
+    let carried = bank.refund_to(&payment, 10_000, OWN_BANK).await;
+    // Ids that follow each other, from the time of the refund that they are copies of.
+    run_by_hand(
+        &kit.database,
+        &format!(
+            "CREATE TEMP TABLE copies AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n \
+             WHERE i < 2500) SELECT f.* FROM n CROSS JOIN refunds f WHERE f.id = '{id}'; \
+             UPDATE copies SET id = substr(id, 1, length(id) - 6) || printf('%06d', rowid); \
+             INSERT INTO refunds SELECT * FROM copies",
+            id = carried.id
+        ),
+    );
+    let owner = member(&kit, project, Role::Owner).await;
+    let (base, transfers) = (desk(project.id), format!("{}/refunds/transfers", desk(project.id)));
+    contains_all(&owner.open(&base).await, &["Rp20.000 perlu ditransfer"]);
+    contains_all(&owner.open(&transfers).await, &["1 transfer, jumlahnya Rp20.000"]);
+    leads(&owner.post(&transfers, &[]).await, "batch-made");
+    let file = owner.open(&format!("{transfers}/1/batch.csv")).await;
+    let lines = lines(&file);
+    assert!(lines.len() == 1 && lines[0].starts_with(&by_hand.id.to_string()), "{lines:?}");
+    // The books know nothing of the copies.
+    let originals = format!("DELETE FROM refunds WHERE id NOT IN ('{}', '{}')", by_hand.id, carried.id);
+    run_by_hand(&kit.database, &originals);
 }

@@ -21,6 +21,7 @@ on_every_database![a_stop_while_an_attempt_is_committed_leaves_none_that_nobody_
 
 on_sqlite_alone![
     a_bank_that_does_not_say_whose_an_account_is_is_asked_less_and_less,
+    a_refund_whose_account_no_bank_ever_names_needs_another_account,
     a_bank_that_the_account_cannot_name_is_left_to_a_person,
     a_refund_whose_window_ends_before_it_is_sent_leads_to_the_customers_account,
     a_refund_waits_until_the_bank_takes_refunds_again,
@@ -71,6 +72,23 @@ async fn a_bank_that_does_not_say_whose_an_account_is_is_asked_less_and_less(kit
     // What waited once is forgotten.
     let next = bank.refund_to(&payment, AMOUNT, OTHER_BANK).await;
     assert_eq!(bank.follow(&kit, &next, ONCE).await.0.status(), RefundStatus::Succeeded);
+}
+
+/// Regression: nobody sent it, and nobody was shown it.
+async fn a_refund_whose_account_no_bank_ever_names_needs_another_account(kit: Arc<Kit>) {
+    let (bank, payment) = RefundBank::with_payment(&kit, "generic", &[]).await;
+    for (fault, needs) in [(Fault::Status(500), false), (Fault::Case(403, "01"), true)] {
+        let refund = bank.refund_to(&payment, AMOUNT, OTHER_BANK).await;
+        bank.acquired.asked.fail_every(Service::ExternalInquiry, Some(fault));
+        let (now, attempts) = bank.follow(&kit, &refund, (6 * MINUTE, 60)).await;
+        assert_eq!((now.state == RefundState::RequiresAction, attempts.len()), (needs, 0), "{now:?}");
+        if needs {
+            assert_eq!(now.failure_reason.as_deref(), Some("The bank does not say whose account it is"));
+        }
+        bank.acquired.asked.fail_every(Service::ExternalInquiry, None);
+        let (now, _) = bank.follow(&kit, &refund, (6 * MINUTE, 3)).await;
+        assert_eq!(now.status() == RefundStatus::Succeeded, !needs);
+    }
 }
 
 async fn a_bank_that_the_account_cannot_name_is_left_to_a_person(kit: Arc<Kit>) {

@@ -35,6 +35,8 @@ on_every_database![
     a_refund_that_is_cancelled_while_it_is_sent_is_one_or_the_other on 2 threads,
     an_answer_that_comes_after_another_node_has_booked_the_same_is_no_difference on 2 threads,
     an_answer_that_comes_after_another_node_has_asked_in_vain_is_booked on 2 threads,
+    a_refusal_that_comes_after_another_node_has_asked_in_vain_ends_a_transfer on 2 threads,
+    a_late_refusal_says_nothing_of_a_refund_by_code_that_another_node_has_asked_about on 2 threads,
 ];
 
 on_sqlite_alone![
@@ -51,6 +53,10 @@ on_sqlite_alone![
 ];
 
 const MINUTE: Duration = Duration::from_mins(1);
+/// The bank has carried a transfer out, and does not answer yet.
+const DONE_AND_HELD: (Service, Fault) = (Service::Interbank, Fault::HeldAfter);
+/// It has the order, and looks at it later.
+const UNDONE_AND_HELD: (Service, Fault) = (Service::Interbank, Fault::HeldBefore);
 /// A round, and no other.
 const ONCE: (Duration, usize) = (MINUTE, 0);
 
@@ -310,14 +316,22 @@ async fn a_cut_off_waits_for_the_morning(kit: Arc<Kit>) {
     assert_eq!((is_done(&now), attempts.len()), (true, 2));
 }
 
-/// Sends a refund, and lets another node ask about it before this one has the bank's answer.
-async fn answered_late(kit: &Kit, bank: &RefundBank, refund: &Refund) -> (Refund, Vec<TransferAttempt>) {
+/// Sends a refund, and lets another node ask about it before this one has the bank's answer to a call that is held, and `meanwhile`
+/// has happened.
+async fn answered_late(
+    kit: &Kit,
+    bank: &RefundBank,
+    refund: &Refund,
+    held: (Service, Fault),
+    meanwhile: impl Fn(),
+) -> (Refund, Vec<TransferAttempt>) {
     let node = Node::beside(kit).await;
-    bank.acquired.asked.fail_next_of(Service::Interbank, Fault::HeldAfter);
+    bank.acquired.asked.fail_next_of(held.0, held.1);
     let (sent, ()) = join(bank.engine.send_ready_refunds(), async {
         bank.acquired.asked.wait_held(1).await;
         kit.clock.advance(2 * MINUTE);
         assert_eq!(node.engine.ask_about_refunds().await.unwrap(), 1, "the lease is over");
+        meanwhile();
         bank.acquired.asked.release();
     })
     .await;
@@ -332,7 +346,7 @@ async fn answered_late(kit: &Kit, bank: &RefundBank, refund: &Refund) -> (Refund
 async fn an_answer_that_comes_after_another_node_has_booked_the_same_is_no_difference(kit: Arc<Kit>) {
     let (bank, payment) = RefundBank::with_payment(&kit, "generic", &[]).await;
     let refund = bank.refund_to(&payment, 10_000, OTHER_BANK).await;
-    let (now, attempts) = answered_late(&kit, &bank, &refund).await;
+    let (now, attempts) = answered_late(&kit, &bank, &refund, DONE_AND_HELD, || ()).await;
     assert_eq!((is_done(&now), attempts[0].state, bank.done().len()), (true, AttemptState::Done, 1));
     assert_eq!(differences(&kit).await, [""; 0]);
 }
@@ -341,10 +355,42 @@ async fn an_answer_that_comes_after_another_node_has_asked_in_vain_is_booked(kit
     let (bank, payment) = RefundBank::with_payment(&kit, "generic", &[]).await;
     hide(&bank, 48);
     let refund = bank.refund_to(&payment, 10_000, OTHER_BANK).await;
-    let (now, attempts) = answered_late(&kit, &bank, &refund).await;
+    let (now, attempts) = answered_late(&kit, &bank, &refund, DONE_AND_HELD, || ()).await;
     assert!(is_done(&now), "{now:?} {attempts:?}");
     assert_eq!((attempts.len(), attempts[0].state, attempts[0].ask_at), (1, AttemptState::Done, None));
     assert_eq!((bank.done().len(), differences(&kit).await.len()), (1, 0));
+}
+
+/// Regression: the refusal was lost, and only people could end the refund, days later.
+async fn a_refusal_that_comes_after_another_node_has_asked_in_vain_ends_a_transfer(kit: Arc<Kit>) {
+    let (bank, payment) = RefundBank::with_payment(&kit, "generic", &[]).await;
+    let refund = bank.refund_to(&payment, 10_000, OTHER_BANK).await;
+    let close = || bank.set_customer(OTHER_BANK, AccountState::Closed);
+    let (now, attempts) = answered_late(&kit, &bank, &refund, UNDONE_AND_HELD, close).await;
+    assert_eq!((now.state, attempts[0].state), (RefundState::Failed, AttemptState::Refused), "{attempts:?}");
+    // What only keeps it waiting, too.
+    bank.set_customer(OTHER_BANK, AccountState::Open);
+    let refund = bank.refund_to(&payment, 10_000, OTHER_BANK).await;
+    let cut_off = || {
+        let rules = MoneyRules { is_cut_off: true, ..MoneyRules::default() };
+        bank.acquired.asked.set_money_rules(&bank.acquired.client_id, rules);
+    };
+    let (_, attempts) = answered_late(&kit, &bank, &refund, UNDONE_AND_HELD, cut_off).await;
+    assert_eq!(attempts[0].state, AttemptState::Refused, "{attempts:?}");
+}
+
+/// By code, the other node may have sent the same order again, which the bank may have taken.
+async fn a_late_refusal_says_nothing_of_a_refund_by_code_that_another_node_has_asked_about(kit: Arc<Kit>) {
+    let (bank, payment) = RefundBank::with_payment(&kit, "generic", &[]).await;
+    let refund = bank.refund(&payment, 10_000).await;
+    let refuse = || {
+        let rules = MoneyRules { refunds: RefundRule::Unsupported, ..MoneyRules::default() };
+        bank.acquired.asked.set_money_rules(&bank.acquired.client_id, rules);
+    };
+    let held = (Service::QrRefund, Fault::HeldBefore);
+    let (now, attempts) = answered_late(&kit, &bank, &refund, held, refuse).await;
+    assert_eq!(now.state, RefundState::Pending(PendingReason::Processing));
+    assert_eq!((attempts.len(), attempts[0].state), (1, AttemptState::Unknown), "{attempts:?}");
 }
 
 /// Regression: the attempt was stored as done before the refund had come back, so that nobody asked about it any more.

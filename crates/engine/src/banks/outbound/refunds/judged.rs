@@ -194,7 +194,7 @@ impl Engine {
     }
 
     /// What is known of an attempt now, as a write beside a step; none where it has ended. Another node may have asked about it since
-    /// it was read, which changes nothing of what the bank has done.
+    /// it was read.
     fn unended_noted(&self, basis: &StepBasis, attempt: &TransferAttempt, known: &Known) -> Option<RefundWrite> {
         let live = basis.live.as_ref().filter(|live| live.number == attempt.number);
         live.filter(|live| live.state != AttemptState::Done).map(|live| self.attempt_noted(live, known))
@@ -210,6 +210,21 @@ impl Engine {
         self.unended_noted(basis, attempt, known).ok_or(RefundStuck::NotProcessing)
     }
 
+    /// The same for a refusal. By code, another node that has asked since may have sent the same order again, of which the refusal of
+    /// the first says nothing.
+    fn refusal_noted(
+        &self,
+        basis: &StepBasis,
+        attempt: &TransferAttempt,
+        refused: &Known,
+    ) -> Result<RefundWrite, RefundStuck> {
+        let is_asked_since = basis.live.as_ref().is_some_and(|live| live.asked != attempt.asked);
+        if attempt.rail.is_none() && is_asked_since {
+            return Err(RefundStuck::NotProcessing);
+        }
+        self.still_noted(basis, attempt, refused)
+    }
+
     /// The bank has not carried it out and never will: the refund ends.
     pub(super) async fn conclude_failed(
         &self,
@@ -220,7 +235,7 @@ impl Engine {
     ) -> Result<(), Error> {
         let ended = self.advance_refund(project, attempt.refund_id, |basis| {
             let step = basis.refund.clone().fail(why.clone(), basis.is_unsettled, basis.now)?;
-            Ok(Decided::from(step).with(self.still_noted(basis, attempt, &refused)?))
+            Ok(Decided::from(step).with(self.refusal_noted(basis, attempt, &refused)?))
         });
         match self.settled(ended.await)? {
             Settled::Yes | Settled::ByAnother => Ok(()),
@@ -232,7 +247,7 @@ impl Engine {
     async fn conclude_short(&self, project: &Project, attempt: &TransferAttempt, refused: Known) -> Result<(), Error> {
         let ended = self.advance_refund(project, attempt.refund_id, |basis| {
             let step = basis.refund.clone().note_balance(false, basis.now)?;
-            Ok(Decided::from(step).with(self.still_noted(basis, attempt, &refused)?))
+            Ok(Decided::from(step).with(self.refusal_noted(basis, attempt, &refused)?))
         });
         match self.settled(ended.await)? {
             Settled::Yes | Settled::ByAnother => Ok(()),
@@ -254,7 +269,7 @@ impl Engine {
             }
             let decided = Decided::from(basis.refund.clone().need_destination(why.clone(), basis.now)?);
             Ok(match &refused {
-                Some((attempt, known)) => decided.with(self.still_noted(basis, attempt, known)?),
+                Some((attempt, known)) => decided.with(self.refusal_noted(basis, attempt, known)?),
                 None => decided,
             })
         });
@@ -283,11 +298,26 @@ impl Engine {
     pub(super) async fn note_attempt(&self, attempt: &TransferAttempt, known: Known) -> Result<(), Error> {
         match self.store.commit(self.attempt_noted(attempt, &known).into()).await {
             Ok(()) => Ok(()),
-            // Somebody else knows more.
+            // Somebody else has asked meanwhile, or knows more.
             Err(CommitError::Conflict(Guard::TransferAttempt)) => match known.state {
-                AttemptState::Refused => self.differ_from_person(attempt).await,
+                AttemptState::Refused => self.note_late_refusal(attempt, &known).await,
                 AttemptState::Sent | AttemptState::Unknown | AttemptState::Done => Ok(()),
             },
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A refusal that comes after another node has asked. Of a transfer, which is never sent again, it still says all.
+    async fn note_late_refusal(&self, attempt: &TransferAttempt, refused: &Known) -> Result<(), Error> {
+        let attempts = self.store.refund_attempts(attempt.refund_id).await?;
+        let is_open = |one: &&TransferAttempt| {
+            one.number == attempt.number && matches!(one.state, AttemptState::Sent | AttemptState::Unknown)
+        };
+        let Some(live) = attempts.iter().find(is_open).filter(|live| live.rail.is_some()) else {
+            return self.differ_from_person(attempt).await;
+        };
+        match self.store.commit(self.attempt_noted(live, refused).into()).await {
+            Ok(()) | Err(CommitError::Conflict(Guard::TransferAttempt)) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }

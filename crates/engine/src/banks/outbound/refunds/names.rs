@@ -7,7 +7,7 @@ use domain::{
     project::{Environment, Project},
     refund::{Failure, Refund},
 };
-use gateway::snap::{NameAsked, NameTold};
+use gateway::snap::{CallError, NameAsked, NameTold};
 use rand::RngExt;
 
 use super::{
@@ -34,7 +34,10 @@ pub(crate) enum AccountName {
 pub(super) enum NameChecked {
     Go(Way),
     NoAccount(String),
-    Wait,
+    /// The bank does not say whose the account is.
+    Nameless {
+        has_answered: bool,
+    },
 }
 
 impl Engine {
@@ -86,10 +89,11 @@ impl Engine {
             Ok(Reply::Name(NameTold::NoAccount { code })) => {
                 NameChecked::NoAccount(Failure::of_refusal(&code).reason())
             }
-            Ok(_) => NameChecked::Wait,
+            Ok(_) => NameChecked::Nameless { has_answered: true },
             Err(error) => {
                 tracing::warn!(%error, refund = %refund.id, "a refund waits until its bank says whose the account is");
-                NameChecked::Wait
+                let is_refused = matches!(error, CallError::Refused { .. }) || error.code().starts_with("403");
+                NameChecked::Nameless { has_answered: is_refused }
             }
         })
     }

@@ -16,12 +16,16 @@ use domain::{
 };
 use gateway::snap::{OnStatement, Service};
 use store::RefundWrite;
+use tokio::time::timeout;
 
 use super::ask::patience_ends;
 use crate::{Engine, Error, banks::contracts::open_account::OpenAccount};
 
 /// How long the clearing may take: it works on bank days, and an order of a Friday may wait for Monday.
 const CLEARING_MOST: Duration = DAY.saturating_mul(4);
+
+/// How long a person waits for the statement.
+const READ_WITHIN: Duration = Duration::from_secs(15);
 
 /// What the account of an uncertain attempt says about ending it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,13 +72,14 @@ impl Engine {
         let has_statement = has_statement(&open, &attempt);
         let mut reading = attempt.statement;
         if has_statement && self.now() > proves_nothing_until {
-            // What could be read before counts where the bank shows nothing now.
-            reading = self.read_statement_of(&open, &refund, &attempt).await?.or(reading);
+            // What could be read before counts where the bank shows nothing now, or takes too long for a person who waits.
+            let read = timeout(READ_WITHIN, self.read_statement_of(&open, &refund, &attempt)).await;
+            reading = read.unwrap_or(Ok(None))?.or(reading);
         }
         Ok(Some(Evidence {
             attempt: attempt.number,
             proves_nothing_until,
-            is_on_its_way: attempt.is_on_its_way() && attempt.ask_at.is_some(),
+            is_on_its_way: attempt.is_on_its_way(),
             has_statement,
             reading,
             is_confirmed,

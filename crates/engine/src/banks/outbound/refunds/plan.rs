@@ -19,7 +19,7 @@ use domain::{
     time::{DAY, HOUR, Timestamp},
 };
 use gateway::snap::{BankNamed, PaysFor, RefundReference, Service};
-use store::{CodeName, PayingMoney};
+use store::{CodeName, PayingMoney, TriedWay};
 
 use super::call::{Question, Reply};
 use crate::{
@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// After so many attempts another way must be found: by code it takes the customer's account, and then a person transfers it.
-const ATTEMPTS_MOST: usize = 30;
+const ATTEMPTS_MOST: i64 = 30;
 /// How long a refund waits after the bank said that the account lacks money.
 const MONEY_WAIT: Duration = Duration::from_mins(10);
 /// How long it waits after the bank did not take our message as it stands.
@@ -88,12 +88,12 @@ impl Engine {
             return Ok(Plan::Wait);
         }
         match refund.road {
-            RefundRoad::Qris => self.plan_by_code(refund, &attempts, now).await,
+            RefundRoad::Qris => self.plan_by_code(refund, &tried(&attempts), now).await,
             RefundRoad::Transfer => self.plan_transfer(project, refund, &attempts, payers, now).await,
         }
     }
 
-    async fn plan_by_code(&self, refund: &Refund, attempts: &[TransferAttempt], now: Timestamp) -> Result<Plan, Error> {
+    async fn plan_by_code(&self, refund: &Refund, tried: &[TriedWay], now: Timestamp) -> Result<Plan, Error> {
         let Some((paid, open, money)) = self.code_of_refund(refund).await? else {
             return Ok(need(FailureKind::NotABanksCode));
         };
@@ -104,7 +104,7 @@ impl Engine {
         if money.is_some_and(|money| !is_in_window(&open, &money, now)) {
             return Ok(need(FailureKind::WindowOver));
         }
-        if lacks_reference(&open, &paid) || are_too_many(attempts, RefundRoad::Qris) {
+        if lacks_reference(&open, &paid) || are_too_many(tried, RefundRoad::Qris) {
             return Ok(need(FailureKind::NotByCode));
         }
         let is_held_up = !open.account.enabled
@@ -203,7 +203,7 @@ impl Engine {
     ) -> Result<Plan, Error> {
         let assigned = self.store.project_accounts(project.id).await?;
         let payers = payers.iter().filter(|open| pays_for(open, project, &assigned));
-        let Some((open, rail)) = carrier(payers, refund, attempts) else { return Ok(Plan::ByHand) };
+        let Some((open, rail)) = carrier(payers, refund, &tried(attempts)) else { return Ok(Plan::ByHand) };
         let Some(to) = refund.destination.clone() else { return Ok(Plan::ByHand) };
         if self.outbound.is_resting(open.id(), now) || self.outbound.is_down(open.id(), now) {
             return Ok(Plan::Wait);
@@ -258,22 +258,27 @@ pub(crate) struct Payers(Vec<Arc<OpenAccount>>);
 
 impl Payers {
     /// Whether one of them sends a refund that nobody has put into a batch: now, or once nothing is in the way any more.
-    pub(crate) fn carry(&self, refund: &Refund, attempts: &[TransferAttempt]) -> bool {
-        refund.is_ready() && carrier(self.0.iter(), refund, attempts).is_some()
+    pub(crate) fn carry(&self, refund: &Refund, tried: &[TriedWay]) -> bool {
+        refund.is_ready() && carrier(self.0.iter(), refund, tried).is_some()
     }
+}
+
+/// How a refund was tried.
+fn tried(attempts: &[TransferAttempt]) -> Vec<TriedWay> {
+    attempts.iter().map(TriedWay::from).collect()
 }
 
 /// The account that sends a transfer, and its rail; none where a person does.
 fn carrier<'a>(
     mut payers: impl Iterator<Item = &'a Arc<OpenAccount>>,
     refund: &Refund,
-    attempts: &[TransferAttempt],
+    tried: &[TriedWay],
 ) -> Option<(&'a Arc<OpenAccount>, Rail)> {
     let to = refund.destination.as_ref()?;
-    if are_too_many(attempts, RefundRoad::Transfer) {
+    if are_too_many(tried, RefundRoad::Transfer) {
         return None;
     }
-    payers.find_map(|open| Some((open, rail_for(open, to, refund, attempts)?)))
+    payers.find_map(|open| Some((open, rail_for(open, to, refund, tried)?)))
 }
 
 /// Whether an account pays the refunds of a project that takes money by these accounts.
@@ -304,21 +309,21 @@ fn lacks_reference(open: &OpenAccount, paid: &PaidCode) -> bool {
 }
 
 /// Whether so many attempts by a road came to nothing that no other follows.
-fn are_too_many(attempts: &[TransferAttempt], road: RefundRoad) -> bool {
-    let is_of_road = |attempt: &&TransferAttempt| attempt.rail.is_none() == (road == RefundRoad::Qris);
-    attempts.iter().filter(is_of_road).count() >= ATTEMPTS_MOST
+fn are_too_many(tried: &[TriedWay], road: RefundRoad) -> bool {
+    let is_of_road = |way: &&TriedWay| way.rail.is_none() == (road == RefundRoad::Qris);
+    tried.iter().filter(is_of_road).map(|way| way.attempts).sum::<i64>() >= ATTEMPTS_MOST
 }
 
 /// The rail by which an account reaches a destination; one that the bank has refused for this refund is not tried again today.
 /// None where the account cannot name the destination's bank.
-fn rail_for(open: &OpenAccount, to: &Destination, refund: &Refund, attempts: &[TransferAttempt]) -> Option<Rail> {
+fn rail_for(open: &OpenAccount, to: &Destination, refund: &Refund, tried: &[TriedWay]) -> Option<Rail> {
     if !open.parameters.transfers.names(bank_named(to.bank)) {
         return None;
     }
     let is_own_bank = open.parameters.transfers.own_bank.as_deref() == Some(to.bank.code);
     let was_refused = |rail: Rail| {
-        let of_rail = |attempt: &&TransferAttempt| attempt.account_id == open.id() && attempt.rail == Some(rail);
-        attempts.iter().filter(of_rail).any(|attempt| refusal(attempt) == Some(Refusal::Limit))
+        let of_rail = |way: &&TriedWay| way.account_id == open.id() && way.rail == Some(rail);
+        tried.iter().filter(of_rail).any(|way| refusal(way) == Some(Refusal::Limit))
     };
     let leads_there = |rail: &Rail| matches!(rail, Rail::Intrabank | Rail::Wallet) || to.bank.rails.contains(rail);
     let mut rails = open.parameters.transfers.rails.carrying(refund.amount, is_own_bank).filter(leads_there);
@@ -337,11 +342,11 @@ enum Refusal {
     NotSent,
 }
 
-fn refusal(attempt: &TransferAttempt) -> Option<Refusal> {
-    if attempt.state != AttemptState::Refused {
+fn refusal(way: &TriedWay) -> Option<Refusal> {
+    if way.state != AttemptState::Refused {
         return None;
     }
-    let answer = attempt.answer.as_deref().unwrap_or_default();
+    let answer = way.answer.as_deref().unwrap_or_default();
     let code = answer.split(' ').next().unwrap_or_default();
     let (status, case) = (code.get(..3).unwrap_or_default(), code.get(5..).unwrap_or_default());
     Some(match (status, case) {
@@ -354,13 +359,13 @@ fn refusal(attempt: &TransferAttempt) -> Option<Refusal> {
 }
 
 fn last_lacked_money(attempts: &[TransferAttempt]) -> bool {
-    attempts.last().and_then(refusal) == Some(Refusal::NoMoney)
+    attempts.last().is_some_and(|last| refusal(&last.into()) == Some(Refusal::NoMoney))
 }
 
 /// Whether it is too early for another attempt.
 fn rests(attempts: &[TransferAttempt], now: Timestamp) -> bool {
     let Some(last) = attempts.last() else { return false };
-    let Some(refusal) = refusal(last) else { return false };
+    let Some(refusal) = refusal(&TriedWay::from(last)) else { return false };
     now < next_attempt_at(refusal, last)
 }
 

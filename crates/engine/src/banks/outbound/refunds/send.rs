@@ -10,7 +10,7 @@ use domain::{
     opening::{BankSend, bank_reference},
     project::Project,
     refund::{
-        Refund, RefundRoad,
+        Failure, FailureKind, Refund, RefundRoad,
         transfer::{AttemptState, TransferAttempt},
     },
 };
@@ -40,6 +40,8 @@ const SENT_WITHIN: Duration = Duration::from_secs(30);
 /// Refunds that one look takes, and those that are sent at once.
 const AT_ONCE: i64 = 100;
 const IN_FLIGHT_MOST: usize = 16;
+/// After so many answers without a name, which take some hours, another account is needed.
+const NAMELESS_ANSWERS_MOST: i64 = 40;
 /// Pages of refunds that one round looks at.
 const PAGES_MOST: usize = 50;
 
@@ -112,8 +114,12 @@ impl Engine {
                 self.fail_unsent(&project, refund.id, why).await?;
                 return Ok(false);
             }
-            NameChecked::Wait => {
-                self.outbound.rest_nameless(refund.id, self.now(), back_off);
+            NameChecked::Nameless { has_answered } => {
+                let answers = self.outbound.rest_nameless(refund.id, self.now(), back_off, has_answered);
+                if answers >= NAMELESS_ANSWERS_MOST {
+                    self.outbound.forget_nameless(refund.id);
+                    self.need_account(&project, refund.id, Failure::from(FailureKind::NoName).reason(), None).await?;
+                }
                 return Ok(false);
             }
         };

@@ -14,21 +14,19 @@ use crate::{Engine, Error, banks::contracts::open_account::OpenAccount};
 
 /// Pages of one statement that are read; of a longer one nothing is said to be absent.
 const PAGES_MOST: usize = 50;
-/// Banks book a transfer of the late evening on the next day, one before a holiday later still, and one by the clearing when it
-/// comes back.
-const DAYS_AFTER: i64 = 31;
+/// Banks book a transfer of the late evening on the next day, and one before holidays later still. Both together are days of which
+/// banks show a statement at once.
+const DAYS_AFTER: i64 = 10;
 /// By how much our clock may be ahead: what we send after midnight, the bank may book before.
 const CLOCK_AHEAD_MOST: Duration = HOUR;
-/// Banks show a month at once, and February has so many days.
-const DAYS_AT_ONCE: i64 = 28;
 /// Other orders of the same amount whose references are looked for: of refunds that were made at most so long before the order. A
 /// line that names none of these may be ours.
 const OTHERS_MOST: i64 = 20_000;
 const OTHERS_SINCE: Duration = DAY.saturating_mul(90);
 
 impl Engine {
-    /// What the statement says about an attempt, from the day on which it was made until today. None where that proves nothing: the bank
-    /// has no statement, does not show it now, or it was not read to its end without finding the order.
+    /// What the statement says about an attempt, from the day on which it was made until today, or ten days later. None where that proves
+    /// nothing: the bank has no statement, does not show it now, or it was not read to its end without finding the order.
     pub(super) async fn on_statement(
         &self,
         open: &OpenAccount,
@@ -40,22 +38,18 @@ impl Engine {
         }
         let first = jakarta_day(attempt.sent_at.minus(CLOCK_AHEAD_MOST));
         let last = jakarta_day(self.now()).min(jakarta_day(attempt.sent_at) + DAYS_AFTER);
-        let mut read: Option<Statement> = None;
-        for (first, last) in spans(first, last) {
-            let part = self.read_days(open, first, last).await?;
-            read = Some(match read {
-                Some(before) => before.and(part),
-                None => part,
-            });
+        let statement = self.read_days(open, first, last).await?;
+        if !statement.is_begun() {
+            return Ok(None);
         }
-        let Some(statement) = read else { return Ok(None) };
         let find = |others: &HashSet<String>| statement.find(&attempt.reference, refund.amount, others);
         let found = find(&HashSet::new());
         if found != Some(OnStatement::Unclear) {
             return Ok(found);
         }
         let since = jakarta_day_begin(first).minus(OTHERS_SINCE);
-        let others = self.store.references_of_transfers(open.id(), refund.amount, since, OTHERS_MOST).await?;
+        let others =
+            self.store.references_of_transfers(open.id(), refund.amount, refund.id, since, OTHERS_MOST).await?;
         Ok(find(&others.into_iter().collect()))
     }
 
@@ -95,29 +89,5 @@ impl Engine {
             }
         }
         Ok(statement)
-    }
-}
-
-/// The first and the last day of each call that all these days take, both included.
-fn spans(first: i64, last: i64) -> impl Iterator<Item = (i64, i64)> {
-    let begins = (first..=last).step_by(usize::try_from(DAYS_AT_ONCE).unwrap_or(1));
-    begins.map(move |begin| (begin, last.min(begin + DAYS_AT_ONCE - 1)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_call_asks_for_no_more_than_a_month() {
-        for (first, last, expected) in [
-            (10, 9, vec![]),
-            (10, 10, vec![(10, 10)]),
-            (10, 37, vec![(10, 37)]),
-            (10, 38, vec![(10, 37), (38, 38)]),
-            (10, 42, vec![(10, 37), (38, 42)]),
-        ] {
-            assert_eq!(spans(first, last).collect::<Vec<_>>(), expected);
-        }
     }
 }
