@@ -1,8 +1,9 @@
 //! What every page is checked for: barriers, targets that are hard to hit, and sideways scrolling.
 
-use std::{fmt, fs, path::Path, sync::LazyLock};
+use std::{fmt, fs, ops::Range, path::Path, sync::LazyLock, time::Duration};
 
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 use super::Browser;
 
@@ -34,6 +35,9 @@ const SIDEWAYS: &str =
 /// target that is large enough in one may be too small in another.
 const FONTS: [&str; 2] = ["Liberation Sans Narrow", "DejaVu Sans"];
 const IN_FONTS: &str = include_str!("in_fonts.js");
+/// The sizes in which fonts are looked for, one after the other until they are found, and what lies between two tries.
+const FONT_SIZES: Range<u32> = 20..40;
+const FONT_INTERVAL: Duration = Duration::from_millis(250);
 
 /// A rule of axe that a page breaks, or may break.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,10 +121,16 @@ impl Browser {
     /// What the body of a function returns, in the page's own font and in each of [`FONTS`].
     async fn in_fonts(&self, when: &str, measure: &str, argument: Value) -> Vec<Value> {
         let body = format!("const measure = function () {{ {measure}\n}};\n{IN_FONTS}");
-        match self.run(when, &body, json!([FONTS, argument])).await {
-            Value::Array(measured) => measured,
-            missing => panic!("the font {missing} was not found; `make test` installs it, or: make fonts"),
+        let mut missing = Value::Null;
+        // On a busy machine, the browser now and then does not find a font that is there.
+        for size in FONT_SIZES {
+            missing = match self.run(when, &body, json!([FONTS, size, argument])).await {
+                Value::Array(measured) => return measured,
+                missing => missing,
+            };
+            sleep(FONT_INTERVAL).await;
         }
+        panic!("the font {missing} was not found; `make test` installs it, or: make fonts")
     }
 
     /// Fails with every barrier, small target and sideways scroll that the page has as it is now.
