@@ -83,7 +83,7 @@ impl Engine {
         Ok(0)
     }
 
-    /// Where nobody is told, nothing is noted either, so that whoever can be told later is.
+    /// Where nobody is told, nothing is noted either, so that those who can be told later are.
     async fn raise_alert(&self, subject: String, letters: Vec<Write>) -> Result<(), Error> {
         if letters.is_empty() {
             return Ok(());

@@ -142,7 +142,7 @@ impl Engine {
     }
 
     /// The address that receipts of a project go to, for a customer who left this one. Everybody who has an account may have a sandbox,
-    /// so a sandbox writes to its own members alone: else they could have letters sent to whomever they like.
+    /// so a sandbox writes to its own members alone: else they could have letters sent to any stranger.
     pub(super) async fn receipts_go_to(&self, project: &Project, left: &str) -> Result<Option<Email>, Error> {
         let Some(email) = Email::parse(left).ok().filter(|_| self.has_mail()) else { return Ok(None) };
         if !self.store.sends_receipts(project.id).await? {

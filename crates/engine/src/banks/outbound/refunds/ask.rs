@@ -67,7 +67,7 @@ impl Engine {
 
     async fn ask_about_attempt(&self, attempt: TransferAttempt) -> Result<(), Error> {
         let now = self.now();
-        // Whoever moves the time asks.
+        // The node that moves the time asks.
         let leased = TransferAttempt {
             state: AttemptState::Unknown,
             ask_at: Some(now.plus(LEASE)),

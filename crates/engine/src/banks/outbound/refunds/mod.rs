@@ -1,7 +1,7 @@
 //! Sending refunds by banks: back by the code that was paid, or to a bank account.
 //!
 //! The rule above all others is that money which may have left is never sent again. An attempt is committed as sent before
-//! the bank is called, under a reference that no other attempt has; from then on whoever finds it only asks. The next attempt
+//! the bank is called, under a reference that no other attempt has; from then on a node that finds it only asks. The next attempt
 //! needs the bank's final refusal of this one.
 //!
 //! `plan` decides by which account and rail a refund goes, `send` sends it, `judged` commits what follows from the answer,

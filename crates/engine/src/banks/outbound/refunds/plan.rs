@@ -314,7 +314,7 @@ fn are_too_many(tried: &[TriedWay], road: RefundRoad) -> bool {
     tried.iter().filter(is_of_road).map(|way| way.attempts).sum::<i64>() >= ATTEMPTS_MOST
 }
 
-/// The rail by which an account reaches a destination; one that the bank has refused for this refund is not tried again today.
+/// The rail by which an account reaches a destination; one that the bank has refused for this refund is not tried again.
 /// None where the account cannot name the destination's bank.
 fn rail_for(open: &OpenAccount, to: &Destination, refund: &Refund, tried: &[TriedWay]) -> Option<Rail> {
     if !open.parameters.transfers.names(bank_named(to.bank)) {

@@ -33,7 +33,7 @@ async fn read(
     (found, body(&bank.calls()[0]))
 }
 
-fn found(lines: Vec<StatementLine>) -> Option<OnStatement> {
+fn find_order(lines: Vec<StatementLine>) -> Option<OnStatement> {
     let mut statement = Statement::default();
     statement.add(StatementPage { lines, rest: StatementRest::None, entries: None });
     statement.find(REFERENCE, Rupiah::new(50_000), &HashSet::new())
@@ -152,11 +152,11 @@ async fn an_order_is_found_however_the_bank_writes_its_reference() {
             line[name] = value.clone();
         }
         let lines = page(&json!({ "detailData": [line] })).await.unwrap().lines;
-        assert_eq!(found(lines), Some(OnStatement::Debited), "{remark}");
+        assert_eq!(find_order(lines), Some(OnStatement::Debited), "{remark}");
     }
     let cut = json!({ "type": "DEBIT", "amount": "50000", "remark": first });
     let lines = page(&json!({ "detailData": [cut] })).await.unwrap().lines;
-    assert_eq!(found(lines), Some(OnStatement::Unclear), "a part of the reference proves nothing");
+    assert_eq!(find_order(lines), Some(OnStatement::Unclear), "a part of the reference proves nothing");
 }
 
 #[tokio::test]
