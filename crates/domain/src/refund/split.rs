@@ -123,6 +123,12 @@ impl Refundable {
         available.max(Rupiah::ZERO) + self.own_pending() + self.kept_fee()
     }
 
+    /// Whether a refund of this amount, without one of all that is left, takes no more than what is still pending of the payment:
+    /// then it does not matter what is available.
+    pub fn takes_only_own_pending(&self, amount: Option<Rupiah>) -> bool {
+        amount.unwrap_or_else(|| self.left()) <= self.own_pending()
+    }
+
     /// Judges a refund of this amount; without one, of all that is left. The payment's own pending money is taken first, then
     /// what is available, and then the fee.
     pub fn judge(&self, amount: Option<Rupiah>, available: Rupiah) -> Result<Judged, NoRoom> {

@@ -348,6 +348,28 @@ fn a_refund_takes_the_payments_own_pending_first_then_what_is_available_and_then
 }
 
 #[test]
+fn a_refund_of_what_is_still_pending_is_the_same_whatever_is_available() {
+    let begun = Refundable {
+        refunded: rupiah(4_000),
+        taken: Split { pending: rupiah(4_000), ..Split::default() },
+        ..refundable(10_000, 70)
+    };
+    let settled = Refundable { is_unsettled: false, ..begun };
+    let unpaid = Refundable { state: State::Pending, ..begun };
+    for basis in [refundable(10_000, 70), begun, settled, unpaid] {
+        for amount in [None, Some(1), Some(5_930), Some(5_931), Some(6_000), Some(9_930), Some(9_931), Some(10_001)] {
+            let amount = amount.map(rupiah);
+            let judged = [-500, 0, 1_000_000].map(|available| basis.judge(amount, rupiah(available)));
+            if basis.takes_only_own_pending(amount) {
+                assert!(judged.iter().all(|other| *other == judged[0]), "{basis:?} {amount:?}");
+            }
+        }
+    }
+    assert!(begun.takes_only_own_pending(Some(rupiah(5_930))) && !begun.takes_only_own_pending(Some(rupiah(5_931))));
+    assert!(!begun.takes_only_own_pending(None) && !settled.takes_only_own_pending(Some(rupiah(1))));
+}
+
+#[test]
 fn what_is_settled_is_covered_by_what_is_available_and_the_fee_alone() {
     let settled = Refundable { is_unsettled: false, ..refundable(10_000, 70) };
     assert_eq!(settled.judge(None, rupiah(9_929)), Err(NoRoom::NotCovered { covered: rupiah(9_999) }));

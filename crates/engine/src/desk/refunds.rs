@@ -302,7 +302,8 @@ impl Desk {
     /// What giving back a payment's money would do now.
     pub async fn refund_outlook(&self, id: PaymentId) -> Result<RefundOutlook, Error> {
         let payment = self.payment(id).await?;
-        let (basis, available) = self.engine.refund_basis(&self.project, id).await?;
+        let basis = self.engine.refundable_now(&self.project, id).await?;
+        let available = self.engine.store.available(self.id()).await?;
         let refundable = basis.refundable;
         let left = refundable.left();
         let road = if basis.is_qris { RefundRoad::Qris } else { RefundRoad::Transfer };

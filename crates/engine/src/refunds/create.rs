@@ -106,16 +106,14 @@ impl Engine {
         }
     }
 
-    /// What a payment's refund is judged by now, and what is available to the project.
-    pub(crate) async fn refund_basis(
+    /// What refunds of a payment are judged by now, beside what is available to its project.
+    pub(crate) async fn refundable_now(
         &self,
         project: &Project,
         payment_id: PaymentId,
-    ) -> Result<(RefundableNow, Rupiah), Error> {
+    ) -> Result<RefundableNow, Error> {
         let basis = self.store.refundable(payment_id).await?.filter(|basis| basis.project_id == project.id);
-        let basis = basis.ok_or(Error::NotFound("payment"))?;
-        let available = self.store.balance(project.id, None).await?.available;
-        Ok((basis, available))
+        basis.ok_or(Error::NotFound("payment"))
     }
 
     /// Judges a refund by what is true now; answers what to commit.
@@ -125,7 +123,11 @@ impl Engine {
         payment_id: PaymentId,
         order: RefundOrder,
     ) -> Result<(Change, Refund), Error> {
-        let (basis, available) = self.refund_basis(project, payment_id).await?;
+        let basis = self.refundable_now(project, payment_id).await?;
+        let available = match basis.refundable.takes_only_own_pending(order.amount) {
+            true => Rupiah::ZERO,
+            false => self.store.available(project.id).await?,
+        };
         let Judged { amount, split } = match basis.refundable.judge(order.amount, available) {
             Ok(judged) => judged,
             Err(NoRoom::AboveReceived { received }) => {

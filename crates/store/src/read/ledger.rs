@@ -123,21 +123,21 @@ struct Whole {
 
 /// The balance of each account of a project, and how many entries were read for it. One statement, so that all come from
 /// one snapshot.
-static BALANCE: LazyLock<String> = LazyLock::new(|| {
-    let of = |account: Account| {
-        let account = account.word();
-        let last = |column| last_checkpoint(account, column);
-        format!(
-            "SELECT '{account}', CAST(COALESCE({}, 0) + COALESCE(SUM(amount), 0) AS BIGINT), COUNT(*) FROM entries \
-             WHERE project_id = $1 AND account = '{account}' AND at <= $2 \
-             AND (at, posting_id) > (COALESCE({}, -1), COALESCE({}, ''))",
-            last("balance"),
-            last("at"),
-            last("posting_id"),
-        )
-    };
-    Account::OF_PROJECT.map(of).join(" UNION ALL ")
-});
+static BALANCE: LazyLock<String> = LazyLock::new(|| Account::OF_PROJECT.map(balance_of).join(" UNION ALL "));
+static AVAILABLE: LazyLock<String> = LazyLock::new(|| balance_of(Account::Available));
+
+fn balance_of(account: Account) -> String {
+    let account = account.word();
+    let last = |column| last_checkpoint(account, column);
+    format!(
+        "SELECT '{account}', CAST(COALESCE({}, 0) + COALESCE(SUM(amount), 0) AS BIGINT), COUNT(*) FROM entries \
+         WHERE project_id = $1 AND account = '{account}' AND at <= $2 \
+         AND (at, posting_id) > (COALESCE({}, -1), COALESCE({}, ''))",
+        last("balance"),
+        last("at"),
+        last("posting_id"),
+    )
+}
 
 /// A column of the last checkpoint up to the time that is asked for.
 fn last_checkpoint(account: &str, column: &str) -> String {
@@ -187,12 +187,7 @@ impl Store {
     /// The balance after all postings up to and including `at`; after all postings without it. An account is added up
     /// from its last checkpoint on.
     pub async fn balance(&self, project_id: ProjectId, at: Option<Timestamp>) -> Result<Balance, StoreError> {
-        let until = at.map_or(i64::MAX, Timestamp::as_millis);
-        let query = Query::new(BALANCE.as_str(), [Value::stored(project_id), until.into()]);
-        let sums = self.many(query, sum).await?;
-        if sums.iter().any(|sum| sum.tail > LONG_BALANCE) {
-            self.maintenance.balance_checkpoints(project_id);
-        }
+        let sums = self.sums(&BALANCE, project_id, at).await?;
         let of = |wanted| sums.iter().filter(|sum| sum.account == wanted).map(|sum| sum.balance).sum();
         Ok(Balance {
             available: of(Account::Available),
@@ -201,6 +196,26 @@ impl Store {
             refunding: of(Account::Refunding),
             refunded: of(Account::Refunded),
         })
+    }
+
+    /// What is available after all postings.
+    pub async fn available(&self, project_id: ProjectId) -> Result<Rupiah, StoreError> {
+        let sums = self.sums(&AVAILABLE, project_id, None).await?;
+        Ok(sums.iter().map(|sum| sum.balance).sum())
+    }
+
+    async fn sums(
+        &self,
+        sql: &'static LazyLock<String>,
+        project_id: ProjectId,
+        at: Option<Timestamp>,
+    ) -> Result<Vec<Sum>, StoreError> {
+        let until = at.map_or(i64::MAX, Timestamp::as_millis);
+        let sums = self.many(Query::new(sql.as_str(), [Value::stored(project_id), until.into()]), sum).await?;
+        if sums.iter().any(|sum| sum.tail > LONG_BALANCE) {
+            self.maintenance.balance_checkpoints(project_id);
+        }
+        Ok(sums)
     }
 
     /// The next postings of a project before `until`, at most `most`, oldest first. For reading a ledger as a whole, in small

@@ -77,9 +77,11 @@ async fn a_balance_holds_everything_up_to_and_including_its_instant(database: Da
     ] {
         assert_eq!(store.balance(project.id, at).await.unwrap(), expected, "{at:?}");
     }
+    assert_eq!(store.available(project.id).await.unwrap(), NET);
     assert_eq!(store.balance(other.id, None).await.unwrap(), balance(nothing, NET, nothing));
     let unused = kept_project(&store).await;
     assert_eq!(store.balance(unused.id, None).await.unwrap(), Balance::default());
+    assert_eq!(store.available(unused.id).await.unwrap(), nothing);
 }
 
 async fn the_largest_amounts_add_up(database: Database) {
