@@ -9,6 +9,8 @@ mod mail;
 mod networks;
 mod observation;
 mod ports;
+#[cfg(test)]
+mod self_signed;
 mod simulator;
 pub mod snap;
 mod webhook;

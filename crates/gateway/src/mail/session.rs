@@ -1,6 +1,6 @@
 //! A conversation with the relay, in which one letter after another is handed over.
 
-use std::{error::Error, fmt, sync::Arc};
+use std::{error::Error, fmt, io, sync::Arc};
 
 use domain::letter_queue::{ANSWER_CHARACTERS_MOST, SendOutcome};
 use lettre::{
@@ -18,6 +18,7 @@ use secrecy::ExposeSecret;
 use tokio::time::timeout;
 
 use super::{
+    line_stream::LineStream,
     message::{Post, lines},
     relay::{Encryption, MailSettings, Relay, UnusableMail},
     steps::{Step, StepReport},
@@ -71,11 +72,7 @@ impl Mailer {
     pub async fn open(&self, report: &mut impl FnMut(StepReport)) -> Result<Session, SendOutcome> {
         let relay = &self.relay;
         let hello = ClientId::Domain(relay.from.email.domain().to_owned());
-        let first_tls = relay.tls.clone().filter(|_| relay.encryption == Encryption::Implicit);
-        let limit = Some(Step::Connect.limit());
-        let address = (relay.host.as_str(), relay.port);
-        let connecting = AsyncSmtpConnection::connect_tokio1(address, limit, &hello, first_tls, None);
-        let mut connection = opened(Step::Connect, connecting, |_| self.to_string(), report).await?;
+        let mut connection = opened(Step::Connect, connect(relay, &hello), |_| self.to_string(), report).await?;
         if let Some(tls) = relay.tls.clone().filter(|_| relay.encryption == Encryption::StartTls) {
             let encrypting = connection.starttls(tls, &hello);
             opened(Step::StartTls, encrypting, |()| "encrypted".to_owned(), report).await?;
@@ -89,10 +86,21 @@ impl Mailer {
     }
 }
 
+/// Connects, encrypts where that comes first, and exchanges greetings.
+async fn connect(relay: &Relay, hello: &ClientId) -> Result<AsyncSmtpConnection, Failure> {
+    let address = (relay.host.as_str(), relay.port);
+    if relay.encryption == Encryption::StartTls {
+        let stream = Box::new(LineStream::connect(address).await?);
+        return Ok(AsyncSmtpConnection::connect_with_transport(stream, hello).await?);
+    }
+    let limit = Some(Step::Connect.limit());
+    Ok(AsyncSmtpConnection::connect_tokio1(address, limit, hello, relay.tls.clone(), None).await?)
+}
+
 /// Awaits a step before any letter is spoken of.
 async fn opened<T>(
     step: Step,
-    working: impl Future<Output = Result<T, SmtpError>>,
+    working: impl Future<Output = Result<T, impl Into<Failure>>>,
     shown: impl FnOnce(&T) -> String,
     report: &mut impl FnMut(StepReport),
 ) -> Result<T, SendOutcome> {
@@ -197,13 +205,29 @@ impl Session {
     }
 }
 
-async fn within<T>(step: Step, working: impl Future<Output = Result<T, SmtpError>>) -> Result<T, Failure> {
+async fn within<T>(step: Step, working: impl Future<Output = Result<T, impl Into<Failure>>>) -> Result<T, Failure> {
     match timeout(step.limit(), working).await {
-        Ok(Ok(done)) => Ok(done),
-        Ok(Err(error)) if error.is_permanent() => Err(Failure::Permanent(text_of(&error))),
-        Ok(Err(error)) if error.is_transient() => Err(Failure::Transient(text_of(&error))),
-        Ok(Err(error)) => Err(Failure::Silent(text_of(&error))),
+        Ok(outcome) => outcome.map_err(Into::into),
         Err(_) => Err(Failure::Silent(format!("no answer within {} s", step.limit().as_secs()))),
+    }
+}
+
+impl From<SmtpError> for Failure {
+    fn from(error: SmtpError) -> Failure {
+        let text = text_of(&error);
+        if error.is_permanent() {
+            Failure::Permanent(text)
+        } else if error.is_transient() {
+            Failure::Transient(text)
+        } else {
+            Failure::Silent(text)
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Silent(error.to_string())
     }
 }
 

@@ -19,7 +19,7 @@ mod notification;
 mod numbers;
 mod parameters;
 mod payment_needs;
-mod pem;
+pub(crate) mod pem;
 mod profile;
 mod profiles;
 mod rails;

@@ -25,7 +25,7 @@ pub(super) fn decode(text: &str) -> Option<(&str, Vec<u8>)> {
     Some((label, STANDARD.decode(content).ok()?))
 }
 
-pub(super) fn encode(label: &str, content: &[u8]) -> String {
+pub(crate) fn encode(label: &str, content: &[u8]) -> String {
     let base64 = STANDARD.encode(content);
     let mut text = format!("-----BEGIN {label}-----\n");
     let mut rest = base64.as_str();

@@ -7,21 +7,16 @@ use std::{
     },
 };
 
+use super::*;
+use crate::{
+    lookups::{BoxFuture, Resolve},
+    self_signed::self_signed,
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     task::JoinHandle,
 };
-use tokio_rustls::{
-    TlsAcceptor,
-    rustls::{
-        ServerConfig,
-        pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
-    },
-};
-
-use super::*;
-use crate::lookups::{BoxFuture, Resolve};
 
 const BODY: &[u8] = br#"{"id":"evt_1"}"#;
 /// Long enough for every answer that arrives.
@@ -304,11 +299,7 @@ async fn https_to_a_port_that_speaks_plain_http_is_a_failure_of_tls() {
 
 /// A receiver with a self-signed certificate for 127.0.0.1, and that certificate.
 async fn secure_receiver() -> (String, Certificate, JoinHandle<()>) {
-    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
-    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
-    let chain = vec![made.cert.der().clone()];
-    let config = ServerConfig::builder().with_no_client_auth().with_single_cert(chain, key).unwrap();
-    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let (acceptor, certificate) = self_signed("127.0.0.1");
     let (url, talking) = receiver(|stream| async move {
         // Clients that do not trust it abort the handshake.
         let Ok(mut stream) = acceptor.accept(stream).await else { return };
@@ -317,7 +308,7 @@ async fn secure_receiver() -> (String, Certificate, JoinHandle<()>) {
         stream.shutdown().await.unwrap();
     })
     .await;
-    (url.replace("http:", "https:"), Certificate::from_der(made.cert.der()).unwrap(), talking)
+    (url.replace("http:", "https:"), Certificate::from_der(&certificate).unwrap(), talking)
 }
 
 #[tokio::test]
