@@ -8,14 +8,13 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use reqwest::{Certificate, Client, Method, RequestBuilder, Response, redirect::Policy};
 use serde_json::Value;
 use tempfile::TempDir;
 use testkit::{Kit, Options, Reply};
 use tokio::net::TcpStream;
 
-use crate::support::{repository::root, wait::until};
+use crate::support::{certificates::write_self_signed, repository::root, wait::until};
 
 /// The name in the configuration and the certificate.
 pub(crate) const NAME: &str = "pay.example.com";
@@ -73,10 +72,7 @@ impl Proxy {
 
     pub(crate) async fn before_address(server: SocketAddr) -> Proxy {
         let directory = tempfile::tempdir().unwrap();
-        let made = rcgen::generate_simple_self_signed([NAME.to_owned()]).unwrap();
-        let certificate = Certificate::from_der(made.cert.der()).unwrap();
-        write_pem(&directory.path().join("fullchain.pem"), "CERTIFICATE", made.cert.der());
-        write_pem(&directory.path().join("privkey.pem"), "PRIVATE KEY", &made.signing_key.serialize_der());
+        let certificate = Certificate::from_der(&write_self_signed(NAME, directory.path())).unwrap();
         let (plain_port, secure_port) = free_ports();
         let site = site(&directory, server, plain_port, secure_port);
         fs::write(directory.path().join("site.conf"), site).unwrap();
@@ -179,10 +175,4 @@ fn free_ports() -> (u16, u16) {
     let bound = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     let [plain, secure] = bound.map(|listener| listener.local_addr().unwrap().port());
     (plain, secure)
-}
-
-fn write_pem(path: &Path, label: &str, content: &[u8]) {
-    let encoded = STANDARD.encode(content);
-    let lines: Vec<&str> = encoded.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
-    fs::write(path, format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))).unwrap();
 }

@@ -4,6 +4,7 @@ pub(crate) mod acquirers;
 pub(crate) mod bank_accounts;
 pub(crate) mod bank_keys;
 pub(crate) mod banks;
+pub(crate) mod certificates;
 pub(crate) mod claims;
 pub(crate) mod commands;
 pub(crate) mod counter;
