@@ -170,8 +170,8 @@ async fn make(
 }
 
 /// The refund as a reader sees it; the page for the customer is for those who may give money back.
-pub(super) async fn shown(app: &App, refund: Refund, may_refund: bool) -> Result<RefundJson, Error> {
-    let claim_url = match may_refund {
+pub(super) async fn shown(app: &App, refund: Refund, sees_claim: bool) -> Result<RefundJson, Error> {
+    let claim_url = match sees_claim {
         true => app.engine.claim_url(&app.settings.pages_url, &refund).await?,
         false => None,
     };
@@ -207,7 +207,7 @@ pub(crate) async fn list(
     };
     let mut items = Vec::with_capacity(listed.items.len());
     for refund in listed.items {
-        items.push(shown(&app, refund, reader.may_refund).await?);
+        items.push(shown(&app, refund, reader.sees_claims).await?);
     }
     Ok(Listing::of(Listed { items, total: listed.total }, page, |refund| refund))
 }
@@ -225,7 +225,7 @@ pub(crate) async fn get(
     PathId(id): PathId<RefundId>,
 ) -> Result<Json<RefundJson>, ApiError> {
     let refund = app.engine.refund(reader.project_id, id).await?;
-    Ok(Json(shown(&app, refund, reader.may_refund).await?))
+    Ok(Json(shown(&app, refund, reader.sees_claims).await?))
 }
 
 /// Cancel a refund of which nothing was sent. Its money is back in the balance at once.

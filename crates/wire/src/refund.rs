@@ -45,8 +45,8 @@ pub struct RefundJson {
     /// The bank account that the money goes to; null where it goes back by QRIS, and until it is known.
     #[schema(required)]
     destination: Option<RefundDestinationJson>,
-    /// The page on which the customer says to which account the money shall go. Null unless it `requires_action`, and for readers
-    /// that may not give money back.
+    /// The page on which the customer says to which account the money shall go. Null unless it `requires_action`, for readers
+    /// that may not give money back, and for an owner's session whose last proof is ten minutes old.
     #[schema(required, format = "uri", examples("https://pay.example/r/4b1d9f02"))]
     claim_url: Option<String>,
     /// What the bank calls the transfer; null until it is known.

@@ -67,8 +67,9 @@ pub(crate) struct Reader {
 /// An API key or a member that may read the refunds of a usable project.
 pub(crate) struct RefundReader {
     pub(crate) project_id: ProjectId,
-    /// Whether the reader may give money back, and so may send customers to the pages where they claim it.
-    pub(crate) may_refund: bool,
+    /// Whether the reader may give money back, and so may send customers to the pages where they claim it. A member has to have proved
+    /// lately that they are there.
+    pub(crate) sees_claims: bool,
 }
 
 /// A signed-in member of the project, in any role. API keys are refused.
@@ -201,13 +202,13 @@ impl FromRequestParts<App> for RefundReader {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<RefundReader, ApiError> {
-        let (project, may_refund): (&Project, bool) = match authenticated(parts)? {
+        let (project, sees_claims): (&Project, bool) = match authenticated(parts)? {
             Authenticated::Key(owner) => (&owner.project, owner.rights.has(KeyRight::Refunds)),
-            Authenticated::Session(desk) if desk.may(Act::Look) => (desk.project(), desk.may(Act::Refund)),
+            Authenticated::Session(desk) if desk.may(Act::Look) => (desk.project(), desk.sees_claims().await?),
             Authenticated::Session(_) => return Err(engine::Error::RoleForbids.into()),
         };
         check_usable(project)?;
-        Ok(RefundReader { project_id: project.id, may_refund })
+        Ok(RefundReader { project_id: project.id, sees_claims })
     }
 }
 

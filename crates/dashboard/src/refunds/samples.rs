@@ -155,12 +155,16 @@ fn refund(language: Language) -> RefundPage {
     }
 }
 
-fn unclaimed(language: Language, is_open: bool) -> RefundPage {
-    let open = is_open.then(|| OpenClaim { text: hostile(), url: hostile(), whatsapp_url: url() });
+fn open_claim() -> ClaimBox {
+    ClaimBox::Open(OpenClaim { text: hostile(), url: hostile(), whatsapp_url: url() })
+}
+
+fn unclaimed(language: Language, claim: ClaimBox) -> RefundPage {
+    let has_ended = matches!(claim, ClaimBox::Ended);
     RefundPage {
-        claim: Some(ClaimBox { open }),
-        typing: Some(account(!is_open)),
-        notice: (!is_open).then(hostile),
+        claim: Some(claim),
+        typing: Some(account(has_ended)),
+        notice: has_ended.then(hostile),
         may_cancel: true,
         ..refund(language)
     }
@@ -244,8 +248,9 @@ pub(crate) fn pages(language: Language) -> Vec<(&'static str, String)> {
         ("nothing to refund", create(language, false, false).render().unwrap()),
         ("refund to confirm", confirm(language).render().unwrap()),
         ("refund", refund(language).render().unwrap()),
-        ("refund without an account", unclaimed(language, true).render().unwrap()),
-        ("refund whose link has ended", unclaimed(language, false).render().unwrap()),
+        ("refund without an account", unclaimed(language, open_claim()).render().unwrap()),
+        ("refund whose link is hidden", unclaimed(language, ClaimBox::Hidden { prove_url: url() }).render().unwrap()),
+        ("refund whose link has ended", unclaimed(language, ClaimBox::Ended).render().unwrap()),
         ("refund to approve", unapproved(language, true).render().unwrap()),
         ("one's own refund", unapproved(language, false).render().unwrap()),
         ("refund to transfer", by_hand(language, false).render().unwrap()),

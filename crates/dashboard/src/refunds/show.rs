@@ -22,12 +22,13 @@ use super::{
     failures::failure_line,
     timeline::{Entry, Names, entries},
     uncertain::{Uncertainty, batch_uncertainty, uncertainty},
-    wording::{destination_line, names_warning, party_name, refund_url, standing_on_page},
+    wording::{destination_line, names_warning, party_name, refund_path, refund_url, standing_on_page},
 };
 use crate::{
     labels::Badge,
     page::Page,
     payment::{customer::Fact, timeline::Happening},
+    prove,
     receipts::wording::{Answer, decide_url},
     session::LastId,
     shell::{Section, Shell},
@@ -77,9 +78,14 @@ pub(crate) struct RefundPage {
 }
 
 /// The address on which the customer says where the money shall go.
-pub(crate) struct ClaimBox {
-    /// None once it works no more.
-    pub(crate) open: Option<OpenClaim>,
+pub(crate) enum ClaimBox {
+    Open(OpenClaim),
+    /// The member proves first that they are there.
+    Hidden {
+        prove_url: String,
+    },
+    /// It works no more.
+    Ended,
 }
 
 pub(crate) struct OpenClaim {
@@ -304,18 +310,20 @@ fn may_cancel(file: &RefundFile) -> bool {
 }
 
 fn claim_box(page: &Page, file: &RefundFile) -> ClaimBox {
-    let open = file.claim.as_ref().map(|claim| {
-        let url = format!("{}/r/{}", page.app.settings.pages_url, claim.token.reveal());
-        let (merchant, amount) = (page.project().merchant.name.as_str(), file.refund.amount.to_string());
-        let message = customer_message(file.payment.terms.customer_language(), merchant, &amount);
-        let until = page.moment(claim.expires_at).text;
-        OpenClaim {
-            text: fl!(page.words(), "refund-claim-text", until = until),
-            whatsapp_url: format!("{WHATSAPP}{}", utf8_percent_encode(&format!("{message}\n{url}"), NON_ALPHANUMERIC)),
-            url,
-        }
-    });
-    ClaimBox { open }
+    let Some(claim) = &file.claim else { return ClaimBox::Ended };
+    let Some(token) = &claim.token else {
+        let prove_url = page.url(prove::path_to(&page.path(&refund_path(file.refund.id))));
+        return ClaimBox::Hidden { prove_url };
+    };
+    let url = format!("{}/r/{}", page.app.settings.pages_url, token.reveal());
+    let (merchant, amount) = (page.project().merchant.name.as_str(), file.refund.amount.to_string());
+    let message = customer_message(file.payment.terms.customer_language(), merchant, &amount);
+    let until = page.moment(claim.expires_at).text;
+    ClaimBox::Open(OpenClaim {
+        text: fl!(page.words(), "refund-claim-text", until = until),
+        whatsapp_url: format!("{WHATSAPP}{}", utf8_percent_encode(&format!("{message}\n{url}"), NON_ALPHANUMERIC)),
+        url,
+    })
 }
 
 /// Customers are written to in the language in which they paid, whatever language the merchant's page has.

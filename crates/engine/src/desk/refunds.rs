@@ -64,7 +64,8 @@ pub enum Approval {
 
 /// The link for the customer, while it takes an account.
 pub struct OpenClaim {
-    pub token: Token,
+    /// None where the member has to prove first that they are there.
+    pub token: Option<Token>,
     pub expires_at: Timestamp,
 }
 
@@ -200,6 +201,7 @@ impl Desk {
 
     pub async fn renew_refund_link(&self, id: RefundId) -> Result<Refund, Error> {
         self.check(Act::Refund)?;
+        self.fresh_proof().await?;
         self.engine.renew_refund_link(&self.project, id).await
     }
 
@@ -338,7 +340,10 @@ impl Desk {
             }
             _ => None,
         };
-        let claim = if may { self.engine.open_claim(&refund).await? } else { None };
+        let claim = match may {
+            true => self.engine.open_claim(&refund, self.sees_claims().await?).await?,
+            false => None,
+        };
         let number = match sending {
             Sending::ByHand | Sending::Uncertain if may => self.engine.refund_number(&refund).await?,
             _ => None,
@@ -424,6 +429,19 @@ impl Desk {
         self.check(Act::Refund)?;
         self.check_usable()?;
         self.fresh_proof().await
+    }
+
+    /// Whether the member is shown the links for customers now. With such a link they could name an account as the customer would, so it
+    /// takes the same proof as typing one.
+    pub async fn sees_claims(&self) -> Result<bool, Error> {
+        if !self.may(Act::Refund) {
+            return Ok(false);
+        }
+        match self.fresh_proof().await {
+            Ok(()) => Ok(true),
+            Err(Error::ProofNeeded) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Whether the member is the project's only owner, who approves by themselves what they asked for.

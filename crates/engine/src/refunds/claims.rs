@@ -164,10 +164,10 @@ impl Engine {
         Ok(token.map(|token| format!("{}/r/{}", pages_url.trim_end_matches('/'), token.reveal())))
     }
 
-    /// The link for the customer, while it takes an account.
-    pub(crate) async fn open_claim(&self, refund: &Refund) -> Result<Option<OpenClaim>, Error> {
+    /// The link for the customer, while it takes an account; for a member who does not see it now, without its token.
+    pub(crate) async fn open_claim(&self, refund: &Refund, is_seen: bool) -> Result<Option<OpenClaim>, Error> {
         let Some(claim) = refund.claim.filter(|_| refund.takes_claims(self.now())) else { return Ok(None) };
         let token = self.claim_token(refund).await?;
-        Ok(token.map(|token| OpenClaim { token, expires_at: claim.expires_at }))
+        Ok(token.map(|token| OpenClaim { token: is_seen.then_some(token), expires_at: claim.expires_at }))
     }
 }

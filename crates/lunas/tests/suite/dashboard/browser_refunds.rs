@@ -3,14 +3,15 @@
 
 use std::time::Duration;
 
-use domain::access::Role;
+use domain::{access::Role, second_factor::PROOF_LIFETIME};
 use testkit::{Browser, Kit, Look, TestProject, on_sqlite};
 
 use crate::support::{
-    dashboard_browser::{at, enter, owner_of},
+    claims::ClaimLink,
+    dashboard_browser::{at, enter, keep_picture, owner_of},
     json::id,
     payments::{create, paid, simulate_paid},
-    people::{desk, make},
+    people::{PASSWORD, desk, make},
     refund_pages::{refund_form, refund_page},
     samples,
 };
@@ -104,6 +105,41 @@ async fn the_customers_address_is_shown_to_copy_and_to_send() {
         browser.check_page().await;
         browser.look_with(Look::phone().dark()).await;
         browser.check_colours().await;
+    })
+    .await;
+}
+
+/// Ten minutes after its owner has signed in.
+#[tokio::test]
+async fn the_customers_address_is_shown_again_after_a_proof() {
+    on_sqlite(|kit| async move {
+        let project = own_project(&kit).await;
+        let link = ClaimLink::of(&kit, &project, 50_000).await;
+        let page = refund_page(&project, &link.id.to_string());
+        let browser = at_page(&kit, Look::phone(), &page).await;
+        kit.clock.advance(PROOF_LIFETIME);
+        browser.goto(&at(&kit, &page)).await;
+        browser.wait_for_text("#claim", "Buktikan dulu bahwa ini Anda").await;
+        assert_eq!(browser.count("#claim-url").await, 0);
+        browser.check_page().await;
+        keep_picture(&browser, "refund-link-hidden").await;
+        for (look, name) in [
+            (Look::phone().dark(), "refund-link-hidden-dark"),
+            (Look::desktop(), "refund-link-hidden-wide"),
+            (Look::desktop().dark(), "refund-link-hidden-wide-dark"),
+        ] {
+            browser.look_with(look).await;
+            let faults: Vec<String> = browser.axe_colours().await.iter().map(ToString::to_string).collect();
+            assert!(faults.is_empty() && !browser.has_sideways_scroll().await, "{name}: {faults:#?}");
+            keep_picture(&browser, name).await;
+        }
+        browser.look_with(Look::phone()).await;
+        browser.click("#claim a.button").await;
+        browser.wait_for_text("h1", "Benarkah ini Anda?").await;
+        browser.fill("#proof", PASSWORD).await;
+        browser.click("form.confirm button.main").await;
+        browser.wait_for("#claim-url").await;
+        assert_eq!(browser.text("#claim-url").await, at(&kit, &link.path));
     })
     .await;
 }

@@ -1,12 +1,12 @@
 //! The second factor in a real browser: adding it by the QR code of the page, signing in by it, and proving by it.
 
-use std::{env, fs, path::Path, time::Duration};
+use std::time::Duration;
 
 use domain::second_factor::{FactorSecret, PROOF_LIFETIME};
 use testkit::{Browser, Kit, Look, decode_qr, on_sqlite};
 
 use crate::support::{
-    dashboard_browser::{at, enter, owner_of},
+    dashboard_browser::{at, enter, keep_picture, owner_of},
     people::{PASSWORD, desk},
     second_factor::{FACTOR, STEP, secret_of},
 };
@@ -21,12 +21,6 @@ async fn check(browser: &Browser, name: &str) {
     browser.check_colours().await;
     keep_picture(browser, &format!("{name}-dark")).await;
     browser.look_with(Look::phone()).await;
-}
-
-async fn keep_picture(browser: &Browser, name: &str) {
-    if let Ok(folder) = env::var("LUNAS_SCREENS") {
-        fs::write(Path::new(&folder).join(format!("{name}.png")), browser.page_screenshot().await).unwrap();
-    }
 }
 
 /// The app that scans the QR code of the page.

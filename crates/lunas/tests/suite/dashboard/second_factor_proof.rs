@@ -8,11 +8,13 @@ use serde_json::json;
 use testkit::{Kit, Reply, on_every_database, on_sqlite_alone};
 
 use crate::support::{
+    claims::ClaimLink,
     customer::{hidden, is_page},
     dashboard::leads,
-    held::held,
+    held::{contains_all, held},
     payments::{pending_qris, simulate_paid},
     people::{PASSWORD, Person, desk},
+    refund_pages::refund_page,
     rows::rows,
     second_factor::add_factor,
 };
@@ -23,8 +25,10 @@ on_sqlite_alone![
     the_proof_is_the_factor_where_there_is_one,
     wrong_proofs_slow_the_session_down,
     everything_that_weighs_much_asks_for_a_proof,
+    the_link_for_a_customer_is_shown_and_renewed_after_a_proof_alone,
     what_weighs_little_asks_for_none,
     the_api_asks_a_session_for_a_proof_too,
+    the_api_shows_a_session_the_link_for_a_customer_while_its_proof_is_fresh,
     a_page_that_needs_a_proof_is_opened_after_it_and_no_other_site,
 ];
 
@@ -144,6 +148,32 @@ async fn everything_that_weighs_much_asks_for_a_proof(kit: Arc<Kit>) {
     assert_eq!(rows(&kit.database), before, "nothing is left behind");
 }
 
+/// Regression: who found an owner's session open could read the link that lets a customer name an account, and name their own.
+async fn the_link_for_a_customer_is_shown_and_renewed_after_a_proof_alone(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let owner = Person::member(&kit, project.id, Role::Owner, "owner@example.com").await;
+    let link = ClaimLink::of(&kit, &project, 50_000).await;
+    let page = refund_page(&project, &link.id.to_string());
+    contains_all(&owner.open(&page).await, &["id=\"claim-url\"", &link.path]);
+    grow_old(&kit, &owner).await;
+    let before = rows(&kit.database);
+    let stale = owner.open(&page).await;
+    is_page("the refund", &stale, 200);
+    assert!(!stale.text.contains("/r/"), "{}", stale.text);
+    asks_for_proof("a new link", &owner.post(&format!("{page}/link"), &[]).await);
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
+    let (_, prove) = stale.text.split_once(&format!("href=\"{PROVE}?then=")).unwrap();
+    let prove = format!("{PROVE}?then={}", prove.split('"').next().unwrap());
+    is_page("the question", &owner.open(&prove).await, 200);
+    let proved = owner.post(PROVE, &[("proof", PASSWORD), ("then", &page)]).await;
+    assert_eq!(proved.header("location"), Some(page.as_str()));
+    contains_all(&owner.open(&page).await, &["id=\"claim-url\"", &link.path]);
+    grow_old(&kit, &owner).await;
+    let renewed = owner.post(&format!("{page}/link"), &[("proof", PASSWORD)]).await;
+    assert_eq!(leads(&renewed, "refund-link-renewed"), page);
+    assert!(!owner.open(&page).await.text.contains(&link.path), "the link before works no more");
+}
+
 async fn what_weighs_little_asks_for_none(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let owner = Person::member(&kit, project.id, Role::Owner, "owner@example.com").await;
@@ -175,6 +205,25 @@ async fn the_api_asks_a_session_for_a_proof_too(kit: Arc<Kit>) {
     assert_eq!(create("three", &["payments"]).await.status, 201);
     owner.post(PROVE, &[("proof", PASSWORD)]).await;
     assert_eq!(create("two", &["held-money"]).await.status, 201);
+}
+
+/// A key is no session that somebody finds open: it reads the link at any time.
+async fn the_api_shows_a_session_the_link_for_a_customer_while_its_proof_is_fresh(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let owner = Person::member(&kit, project.id, Role::Owner, "owner@example.com").await;
+    let link = ClaimLink::of(&kit, &project, 50_000).await;
+    let path = format!("/v1/refunds/{}", link.id);
+    let get = async |path: &str| owner.browser.send(owner.request(Method::GET, path)).await.expect(200);
+    let seen = async || {
+        let (one, list) = (get(&path).await, get("/v1/refunds").await);
+        [one["claim_url"].is_string(), list["data"][0]["claim_url"].is_string()]
+    };
+    assert_eq!(seen().await, [true; 2]);
+    grow_old(&kit, &owner).await;
+    assert_eq!(seen().await, [false; 2]);
+    assert!(project.api.get(&path).await.expect(200)["claim_url"].is_string());
+    owner.post(PROVE, &[("proof", PASSWORD)]).await;
+    assert_eq!(seen().await, [true; 2]);
 }
 
 async fn a_page_that_needs_a_proof_is_opened_after_it_and_no_other_site(kit: Arc<Kit>) {

@@ -1,6 +1,6 @@
 //! The dashboard in a real browser: signing in, and a project that has something to show on every page.
 
-use std::time::Duration;
+use std::{env, fs, path::Path, time::Duration};
 
 use domain::{
     access::Role,
@@ -59,6 +59,13 @@ pub(crate) async fn sign_in(browser: &Browser, email: &str) {
     browser.fill("#password", PASSWORD).await;
     browser.click("form button.main").await;
     browser.wait_for("body.app").await;
+}
+
+/// Keeps a picture of the page that is open, where somebody wants to look at it.
+pub(crate) async fn keep_picture(browser: &Browser, name: &str) {
+    if let Ok(folder) = env::var("LUNAS_SCREENS") {
+        fs::write(Path::new(&folder).join(format!("{name}.png")), browser.page_screenshot().await).unwrap();
+    }
 }
 
 /// Somebody who owns a project.
