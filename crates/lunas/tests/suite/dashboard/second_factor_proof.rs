@@ -3,18 +3,22 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::{access::Role, second_factor::PROOF_LIFETIME};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::{Kit, Reply, on_every_database, on_sqlite_alone};
 
 use crate::support::{
+    bank_accounts::{account_of, stray},
     claims::ClaimLink,
     customer::{hidden, is_page},
     dashboard::leads,
     held::{contains_all, held},
+    json::id,
     payments::{pending_qris, simulate_paid},
     people::{PASSWORD, Person, desk},
-    refund_pages::refund_page,
+    refund_pages::{ACCOUNT, batched, paid_by, paid_in_production, refund_form, refund_page, refund_to_account},
+    refunds::destination,
     rows::rows,
     second_factor::add_factor,
 };
@@ -25,9 +29,12 @@ on_sqlite_alone![
     the_proof_is_the_factor_where_there_is_one,
     wrong_proofs_slow_the_session_down,
     everything_that_weighs_much_asks_for_a_proof,
+    everything_about_refunds_that_moves_money_asks_for_a_proof,
+    what_operators_decide_asks_for_a_proof,
     the_link_for_a_customer_is_shown_and_renewed_after_a_proof_alone,
     what_weighs_little_asks_for_none,
     the_api_asks_a_session_for_a_proof_too,
+    the_api_asks_a_session_for_a_proof_before_it_decides_about_held_money,
     the_api_shows_a_session_the_link_for_a_customer_while_its_proof_is_fresh,
     a_page_that_needs_a_proof_is_opened_after_it_and_no_other_site,
 ];
@@ -44,6 +51,12 @@ async fn grow_old(kit: &Kit, person: &Person) {
 fn asks_for_proof(what: &str, reply: &Reply) {
     is_page(what, reply, 403);
     assert!(reply.text.contains("name=\"proof\""), "{what}: {}", reply.text);
+}
+
+#[track_caller]
+fn leads_to_proof(reply: &Reply, path: &str) {
+    let then = utf8_percent_encode(path, NON_ALPHANUMERIC);
+    assert_eq!(reply.header("location"), Some(format!("{PROVE}?then={then}").as_str()), "{}", reply.text);
 }
 
 async fn a_proof_counts_for_ten_minutes_and_a_form_waits_for_the_next_one(kit: Arc<Kit>) {
@@ -107,13 +120,10 @@ async fn wrong_proofs_slow_the_session_down(kit: Arc<Kit>) {
 async fn everything_that_weighs_much_asks_for_a_proof(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let owner = Person::member(&kit, project.id, Role::Owner, "owner@example.com").await;
-    let operator = Person::operator(&kit, "operator@example.com").await;
-    let production = kit.production().await;
     let payment = pending_qris(&project, 15_000).await;
     simulate_paid(&project, &payment).await;
     let receipt = held(&kit, &project, &payment, "twice", 15_000).await.id;
     grow_old(&kit, &owner).await;
-    operator.open("/dashboard/account").await;
     let before = rows(&kit.database);
     let own = desk(project.id);
     let several = [(receipt.as_str(), "on"), ("act", "return"), ("note", "why"), ("sure", "on")];
@@ -122,12 +132,15 @@ async fn everything_that_weighs_much_asks_for_a_proof(kit: Arc<Kit>) {
         (format!("{own}/balance/receipts/{receipt}/return"), vec![("note", "why")]),
         (format!("{own}/balance/receipts/several"), several.to_vec()),
         (format!("{own}/keys"), vec![("name", "refunds"), ("right-held-money", "on")]),
+        (format!("{own}/keys/{}/rotate", project.key_id), vec![("overlap", "24")]),
         (format!("{own}/settings/members"), vec![("email", "a@b.id"), ("role", "viewer")]),
         (format!("{own}/settings/members/{}/role", owner.user.id), vec![("role", "viewer")]),
         (format!("{own}/settings/members/{}/remove", owner.user.id), vec![]),
         (format!("{own}/settings/members/factor"), vec![("required", "on")]),
         (format!("{own}/notifications/secret/show"), vec![]),
         (format!("{own}/notifications/secret/roll"), vec![]),
+        (format!("{own}/notifications/url"), vec![("url", "https://93.184.216.34/hook")]),
+        (format!("{own}/notifications/url/remove"), vec![]),
         (format!("{own}/settings/notices"), vec![("url", "https://93.184.216.34/notices")]),
         (format!("{own}/settings/notices/secret"), vec![]),
         (format!("{own}/settings/notices/remove"), vec![]),
@@ -139,13 +152,86 @@ async fn everything_that_weighs_much_asks_for_a_proof(kit: Arc<Kit>) {
     ] {
         asks_for_proof(&path, &owner.post(&path, &fields).await);
     }
-    let projects = format!("/dashboard/operator/projects/{}", production.id);
-    for path in ["approve", "withdraw-approval", "deactivate"] {
-        asks_for_proof(path, &operator.post(&format!("{projects}/{path}"), &[]).await);
-    }
-    let new = [("name", "Toko"), ("environment", "sandbox"), ("owner", "a@b.id")];
-    asks_for_proof("a project", &operator.post("/dashboard/operator/projects/new", &new).await);
     assert_eq!(rows(&kit.database), before, "nothing is left behind");
+}
+
+/// Whether a step fits the refund is asked after the proof.
+async fn everything_about_refunds_that_moves_money_asks_for_a_proof(kit: Arc<Kit>) {
+    let project = kit.production().await;
+    let owner = Person::member(&kit, project.id, Role::Owner, "owner@example.com").await;
+    let payment = paid_in_production(&kit, &project, 150_000).await;
+    let (batched, number) = batched(&kit, &owner, &project, &payment).await;
+    let single = refund_to_account(&owner, &project, &payment, "2000").await;
+    grow_old(&kit, &owner).await;
+    let before = rows(&kit.database);
+    let own = desk(project.id);
+    let mut typed = vec![("amount", "1000"), ("road", "typed"), ("sure", "yes")];
+    typed.extend(ACCOUNT);
+    let mut forms = vec![
+        (refund_form(&project, &payment), vec![("amount", "1000"), ("road", "usual"), ("sure", "yes")]),
+        (refund_form(&project, &payment), typed),
+        (format!("{own}/refunds/transfers"), vec![]),
+        (format!("{own}/settings/refunds"), vec![("approval_above", "100000000")]),
+    ];
+    for refund in [&batched, &single] {
+        let page = refund_page(&project, refund);
+        forms.extend([
+            (format!("{page}/approve"), vec![("version", "1")]),
+            (format!("{page}/destination"), ACCOUNT.to_vec()),
+            (format!("{page}/link"), vec![]),
+            (format!("{page}/done"), vec![("text", "FT-2026-1")]),
+            (format!("{page}/failed"), vec![("text", "Rekening ditutup"), ("statement_checked", "on")]),
+            (format!("{page}/returned"), vec![("text", "Rekening ditutup")]),
+        ]);
+    }
+    for (path, fields) in &forms {
+        asks_for_proof(path, &owner.post(path, fields).await);
+    }
+    let file = format!("{own}/refunds/transfers/{number}/batch.csv");
+    leads_to_proof(&owner.open(&file).await, &file);
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
+    let done = [("text", "FT-2026-1"), ("proof", PASSWORD)];
+    leads(&owner.post(&format!("{}/done", refund_page(&project, &single)), &done).await, "refund-transferred");
+}
+
+async fn what_operators_decide_asks_for_a_proof(kit: Arc<Kit>) {
+    let production = kit.production().await;
+    let operator = Person::operator(&kit, "operator@example.com").await;
+    let owner = Person::member(&kit, production.id, Role::Owner, "owner@example.com").await;
+    let bank = account_of(&kit, production.id).await;
+    let payment = paid_by(&kit, &production, bank, 150_000).await;
+    let refund = refund_to_account(&owner, &production, &payment, "2000").await;
+    let stray = stray(&kit, bank, "bank-1", 15_000).await;
+    grow_old(&kit, &operator).await;
+    let before = rows(&kit.database);
+    let (own, bank_id) = ("/dashboard/operator", bank.to_string());
+    let project = format!("{own}/projects/{}", production.id);
+    let user = format!("{own}/users/{}", owner.user.id);
+    let difference = vec![("account", bank_id.as_str()), ("subject", "r"), ("kind", "fee"), ("note", "why")];
+    for (path, fields) in [
+        (format!("{project}/approve"), vec![]),
+        (format!("{project}/withdraw-approval"), vec![]),
+        (format!("{project}/activate"), vec![]),
+        (format!("{project}/deactivate"), vec![]),
+        (format!("{own}/projects/new"), vec![("name", "Toko"), ("environment", "sandbox"), ("owner", "a@b.id")]),
+        (format!("{user}/deactivate"), vec![]),
+        (format!("{user}/activate"), vec![]),
+        (format!("{user}/remove"), vec![]),
+        (format!("{user}/reset"), vec![]),
+        (format!("{user}/lift"), vec![]),
+        (format!("{own}/banks/{bank}/enable"), vec![]),
+        (format!("{own}/banks/{bank}/disable"), vec![]),
+        (format!("{own}/refunds/{refund}/approve"), vec![("version", "1")]),
+        (format!("{own}/refunds/{refund}/failed"), vec![("text", "why"), ("statement_checked", "on")]),
+        (format!("{own}/strays/{stray}/assign"), vec![("payment", id(&payment)), ("note", "why")]),
+        (format!("{own}/strays/{stray}/return"), vec![("note", "why")]),
+        (format!("{own}/differences/settle"), difference),
+    ] {
+        asks_for_proof(&path, &operator.post(&path, &fields).await);
+    }
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
+    let decision = [("note", "why"), ("proof", PASSWORD)];
+    leads(&operator.post(&format!("{own}/strays/{stray}/return"), &decision).await, "stray-returned");
 }
 
 /// Regression: who found an owner's session open could read the link that lets a customer name an account, and name their own.
@@ -205,6 +291,28 @@ async fn the_api_asks_a_session_for_a_proof_too(kit: Arc<Kit>) {
     assert_eq!(create("three", &["payments"]).await.status, 201);
     owner.post(PROVE, &[("proof", PASSWORD)]).await;
     assert_eq!(create("two", &["held-money"]).await.status, 201);
+}
+
+async fn the_api_asks_a_session_for_a_proof_before_it_decides_about_held_money(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let owner = Person::member(&kit, project.id, Role::Owner, "owner@example.com").await;
+    let payment = pending_qris(&project, 15_000).await;
+    simulate_paid(&project, &payment).await;
+    let receipt = held(&kit, &project, &payment, "twice", 15_000).await.id;
+    let decide = async |act: &str, body: &Value| {
+        let path = format!("/v1/receipts/{receipt}/{act}");
+        owner.browser.send(owner.request(Method::POST, &path).json(body)).await
+    };
+    grow_old(&kit, &owner).await;
+    let before = rows(&kit.database);
+    let to_account = json!({ "note": "why", "destination": destination() });
+    let note = json!({ "note": "why" });
+    for (act, body) in [("accept", &note), ("return", &note), ("return", &to_account)] {
+        decide(act, body).await.refused(403, "FORBIDDEN");
+    }
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
+    owner.post(PROVE, &[("proof", PASSWORD)]).await;
+    decide("return", &note).await.expect(200);
 }
 
 /// A key is no session that somebody finds open: it reads the link at any time.
