@@ -1,6 +1,8 @@
 //! Letters that the product writes to people, and what each kind of letter demands: who may switch it off, and whether it is
 //! secret.
 
+use crate::access::Act;
+
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($(#[$meaning:meta])* $variant:ident $word:literal,)* }) => {
         $(#[$about])*
@@ -105,6 +107,26 @@ impl LetterKind {
         matches!(self, LetterKind::Receipt | LetterKind::RefundClaim | LetterKind::RefundMade)
     }
 
+    /// What members must be allowed to do to get it about their project; none where it is for other people.
+    pub const fn member_act(self) -> Option<Act> {
+        match self {
+            LetterKind::MoneyHeld => Some(Act::DecideReceipts),
+            LetterKind::ApprovalWanted => Some(Act::Refund),
+            LetterKind::WebhookFailing => Some(Act::ManageWebhooks),
+            LetterKind::Summary => Some(Act::Look),
+            LetterKind::Receipt
+            | LetterKind::RefundClaim
+            | LetterKind::RefundMade
+            | LetterKind::Invitation
+            | LetterKind::PasswordReset
+            | LetterKind::NewDevice
+            | LetterKind::PasswordChanged
+            | LetterKind::FactorChanged
+            | LetterKind::BankDown
+            | LetterKind::Test => None,
+        }
+    }
+
     /// Whether each member chooses for themselves to get it. The others are about their access, or somebody has just asked for them.
     pub const fn is_optional(self) -> bool {
         matches!(
@@ -131,6 +153,14 @@ mod tests {
             assert_eq!(SummaryPeriod::parse(period.word()), Some(*period));
         }
         assert_eq!(LetterKind::parse("Receipt"), None);
+    }
+
+    #[test]
+    fn letters_that_members_may_switch_off_are_for_those_whose_role_lets_them_act() {
+        for kind in LetterKind::ALL.iter().copied().filter(|kind| *kind != LetterKind::BankDown) {
+            assert_eq!(kind.member_act().is_some(), kind.is_optional(), "{kind:?}");
+        }
+        assert_eq!(LetterKind::BankDown.member_act(), None, "it is for operators");
     }
 
     #[test]

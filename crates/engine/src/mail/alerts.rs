@@ -2,7 +2,7 @@
 //! stretch is told of once, also where several nodes see it: that it was told is noted in the commit that queues the letters, and
 //! forgotten when the stretch is over.
 
-use domain::{access::Act, id::ProjectId, time::HOUR};
+use domain::{id::ProjectId, time::HOUR};
 use letters::{BankDown, Letter, WebhookFailing};
 use store::{Change, CommitError, Guard, LetterWrite, Write};
 
@@ -39,7 +39,7 @@ impl Engine {
                 last_answer: self.store.last_failed_attempt(project_id).await?,
                 page_url: self.page_url(&format!("/dashboard/{project_id}/notifications")),
             });
-            let letters = self.letters_to_members(project_id, |role| role.may(Act::ManageWebhooks), &letter).await?;
+            let letters = self.letters_to_members(project_id, &letter).await?;
             self.raise_alert(subject, letters).await?;
         }
         let failing: Vec<String> = failing.into_iter().map(|(id, _)| webhooks_of(id)).collect();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{
-    access::{Act, Role},
+    access::Role,
     audit::Actor,
     event::HeldMoney,
     id::ProjectId,
@@ -175,20 +175,16 @@ impl Engine {
             page_url: self.page_url(&format!("/dashboard/{}/balance/receipts/{}", project.id, money.receipt)),
             is_sandbox: project.environment == Environment::Sandbox,
         });
-        self.letters_to_members(project.id, |role| role.may(Act::DecideReceipts), &letter).await
+        self.letters_to_members(project.id, &letter).await
     }
 
-    /// The same letter to each member of a project whose role fits, and to the project's URL.
-    pub(crate) async fn letters_to_members(
-        &self,
-        project_id: ProjectId,
-        fits: impl Fn(Role) -> bool,
-        letter: &Letter,
-    ) -> Result<Vec<Write>, Error> {
+    /// The same letter to each member of a project whose role is for its kind, and to the project's URL.
+    pub(crate) async fn letters_to_members(&self, project_id: ProjectId, letter: &Letter) -> Result<Vec<Write>, Error> {
         let mut writes = self.project_notice(project_id, letter, None).await?;
         if !self.has_mail() {
             return Ok(writes);
         }
+        let fits = |role: Role| letter.kind().member_act().is_some_and(|act| role.may(act));
         let members = self.store.members(project_id).await?;
         for member in members.into_iter().filter(|member| fits(member.role) && member.user.is_active()) {
             writes.extend(self.letter(Envelope::to_user(&member.user).about(project_id), letter)?);

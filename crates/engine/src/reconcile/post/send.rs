@@ -3,8 +3,10 @@
 use std::time::{Duration, Instant};
 
 use domain::{
+    access::Role,
     delivery::Jitter,
     letter_queue::{BOUND_WITHIN, HELD_BACK_FOR, LetterState, QueuedLetter, SendOutcome, most_to_address},
+    user::User,
 };
 use gateway::{Picture, Post, Session, Unsubscribe};
 use letters::{Face, LOGO};
@@ -17,7 +19,8 @@ use crate::{Engine, Error};
 /// How long after its begin a round begins further letters, so that a slow relay does not keep urgent ones waiting for long.
 const BEGUN_WITHIN: Duration = Duration::from_secs(20);
 
-const NOT_FOR_THEM: &str = "who it was for has been deactivated, or has left the project";
+const NOT_FOR_THEM: &str =
+    "who it was for has been deactivated, has left the project, or may not decide about it any more";
 
 /// A letter as it is now, or what there is to send.
 enum Prepared {
@@ -118,16 +121,15 @@ impl Engine {
         }
     }
 
-    /// Who a letter was for may have been deactivated since, or have left the project that it is about.
+    /// Who a letter was for may have been deactivated since, have left the project that it is about, or have another role now. What is
+    /// about no project is about the user's own account, or for operators.
     async fn is_for_them_still(&self, letter: &QueuedLetter) -> Result<bool, Error> {
         let Some(user_id) = letter.user_id else { return Ok(true) };
-        if !self.store.user(user_id).await?.is_some_and(|user| user.is_active()) {
-            return Ok(false);
-        }
-        Ok(match letter.project_id {
-            Some(project_id) => self.store.membership(user_id, project_id).await?.is_some(),
-            None => true,
-        })
+        let Some(user) = self.store.user(user_id).await?.filter(User::is_active) else { return Ok(false) };
+        let Some(project_id) = letter.project_id else { return Ok(letter.kind.is_security() || user.is_operator) };
+        let membership = self.store.membership(user_id, project_id).await?;
+        let may = |role: Role| letter.kind.member_act().is_none_or(|act| role.may(act));
+        Ok(membership.is_some_and(|membership| may(membership.role)))
     }
 
     async fn post(&self, letter: &QueuedLetter) -> Result<Post, Error> {

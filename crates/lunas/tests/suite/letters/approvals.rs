@@ -40,6 +40,7 @@ on_sqlite_alone![
     held_money_whose_return_waits_for_an_approval_is_told_too on 2 threads,
     a_member_switches_letters_about_approvals_off_and_on_again on 2 threads,
     who_has_left_or_was_deactivated_meanwhile_gets_no_letter on 2 threads,
+    who_may_not_decide_any_more_gets_no_letter on 2 threads,
 ];
 
 const FIRST: &str = "first@example.com";
@@ -203,6 +204,33 @@ async fn who_has_left_or_was_deactivated_meanwhile_gets_no_letter(kit: Arc<Kit>)
     let mut ended = states(&kit).await;
     ended.sort_unstable();
     assert_eq!((ended.as_slice(), relay.has(1).await.len()), (["given_up", "given_up", "sent"].as_slice(), 1));
+}
+
+/// Regression: an owner who had become a viewer still got the letters about money that waited by then, and an operator who was none any
+/// more those about every project.
+async fn who_may_not_decide_any_more_gets_no_letter(kit: Arc<Kit>) {
+    let relay = Relay::start().await;
+    let (project, first, _second) = guarded(&kit).await;
+    let less = owner(&kit, project.id, "less@example.com").await;
+    let orphan = kit.production().await;
+    let sale = paid_in_production(&kit, &orphan, 150_000).await;
+    let (_, former) = (Person::operator(&kit, OPERATOR).await, Person::operator(&kit, "former@example.com").await);
+    let payment = paid(&project, "one", 50_000).await;
+    set_up(&kit, relay.mailer());
+    refund_of(&first, &project, &payment, "20000").await;
+    ask(&orphan, &sale, &json!({ "amount": 10_000, "destination": destination() })).await.expect(201);
+    assert_eq!(approval_addresses(&kit).await, ["former@example.com", "less@example.com", OPERATOR, SECOND]);
+    let role = format!("{}/settings/members/{}/role", desk(project.id), less.user.id);
+    assert_eq!(first.post(&role, &[("role", "viewer")]).await.status, 303);
+    kit.engine.set_operator(&former.user, false).await.unwrap();
+    kit.deliver(SendLimits::default());
+    until(async || states(&kit).await.iter().all(|state| *state != "waiting")).await;
+    let mut taken: Vec<String> = relay.taken().into_iter().map(|letter| letter.to).collect();
+    taken.sort_unstable();
+    assert_eq!(taken, [OPERATOR, SECOND]);
+    let mut ended = states(&kit).await;
+    ended.sort_unstable();
+    assert_eq!(ended, ["given_up", "given_up", "sent", "sent"]);
 }
 
 async fn the_only_owner_approves_their_own_and_operators_are_not_told(kit: Arc<Kit>) {
