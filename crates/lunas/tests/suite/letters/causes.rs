@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use demobank::Style;
-use domain::{access::Role, language::Language, letter::LetterKind, time::HOUR};
+use domain::{access::Role, language::Language, letter::LetterKind, second_factor::LIFT_DELAY, time::HOUR};
 use serde_json::json;
 use testkit::{Answer, Kit, Relay, TestProject, on_every_database, on_sqlite_alone};
 
@@ -12,10 +12,11 @@ use crate::support::{
     face::give_face,
     held::held_late,
     letters::{Shop, letters, link_with_email, pay_as, send_to, set_up, states, with_receipts},
-    mailbox::link_of,
+    mailbox::{Mailbox, link_of},
     payments::{pending_qris, simulate_paid},
     people::{PASSWORD, Person, make, sign_in},
     rows::erase_customer,
+    second_factor::{FACTOR, add_factor, attempt_of, give_code, give_password, recovery_codes},
     wait::until,
     webhooks::{newest_event, wait_for_attempts},
 };
@@ -33,6 +34,8 @@ on_sqlite_alone![
     a_sign_in_from_a_new_browser_is_told_and_one_from_a_known_browser_is_not on 2 threads,
     after_a_new_password_every_browser_is_new on 2 threads,
     a_changed_password_is_told on 2 threads,
+    a_factor_that_is_added_renewed_or_removed_is_told on 2 threads,
+    a_recovery_code_that_is_used_and_a_factor_that_is_lifted_are_told on 2 threads,
     a_receipt_carries_the_shops_logo_with_it on 2 threads,
 ];
 
@@ -91,6 +94,54 @@ async fn a_changed_password_is_told(kit: Arc<Kit>) {
     assert_eq!(person.post("/dashboard/account/password", &right).await.status, 303);
     relay.has(1).await;
     assert_eq!(kinds(&kit).await, [LetterKind::PasswordChanged]);
+}
+
+/// A letter with these words comes to its user.
+async fn is_told_to_siti(mailbox: &Mailbox, words: &str) {
+    let letter = mailbox.wait_for(words, 1).await.remove(0);
+    assert!(letter.contains("To: siti@example.com"), "{letter}");
+    assert!(!letter.contains("List-Unsubscribe"), "nobody can switch it off: {letter}");
+}
+
+async fn factor_letters(kit: &Kit) -> usize {
+    kinds(kit).await.into_iter().filter(|kind| *kind == LetterKind::FactorChanged).count()
+}
+
+async fn a_factor_that_is_added_renewed_or_removed_is_told(kit: Arc<Kit>) {
+    let mailbox = Mailbox::of(&kit).await;
+    let siti = Person::new(&kit, "siti@example.com").await;
+    let refused = [("attempt", "0123456789abcdef0123456789abcdef"), ("code", "12345")];
+    assert_eq!(siti.post(FACTOR, &refused).await.status, 422);
+    assert_eq!(factor_letters(&kit).await, 0, "nothing was changed");
+    add_factor(&kit, &siti).await;
+    is_told_to_siti(&mailbox, "Faktor kedua diaktifkan").await;
+    let path = format!("{FACTOR}/codes");
+    let attempt = attempt_of(&siti.open(&path).await);
+    for _ in 0..2 {
+        recovery_codes(&siti.post(&path, &[("attempt", &attempt)]).await);
+    }
+    is_told_to_siti(&mailbox, "Kode pemulihan diperbarui").await;
+    assert_eq!(siti.post(&format!("{FACTOR}/remove"), &[]).await.status, 303);
+    is_told_to_siti(&mailbox, "Mulai sekarang, kata sandi saja cukup untuk masuk ke akun Anda.").await;
+    assert_eq!(factor_letters(&kit).await, 3, "each once");
+}
+
+async fn a_recovery_code_that_is_used_and_a_factor_that_is_lifted_are_told(kit: Arc<Kit>) {
+    let siti = Person::new(&kit, "siti@example.com").await;
+    let operator = Person::operator(&kit, "operator@example.com").await;
+    let (_, codes) = add_factor(&kit, &siti).await;
+    let mailbox = Mailbox::of(&kit).await;
+    assert_eq!(give_code(&give_password(&kit, &siti).await, &codes[0]).await.status, 303);
+    is_told_to_siti(&mailbox, "Kode yang tersisa: 9.").await;
+    let lift = format!("/dashboard/operator/users/{}/lift", siti.user.id);
+    for _ in 0..2 {
+        assert_eq!(operator.post(&lift, &[]).await.status, 303);
+    }
+    is_told_to_siti(&mailbox, "Faktor kedua akan dimatikan").await;
+    kit.clock.advance(LIFT_DELAY);
+    kit.engine.lift_due_factors().await.unwrap();
+    is_told_to_siti(&mailbox, "Faktor kedua dimatikan oleh operator").await;
+    assert_eq!(factor_letters(&kit).await, 3, "each once");
 }
 
 async fn owners_are_told_of_held_money_and_nobody_else(kit: Arc<Kit>) {
