@@ -19,6 +19,7 @@ use crate::support::{
     people::{PASSWORD, Person, make, sign_in},
     repository::root,
     rows::rows,
+    second_factor::{CODE, add_factor, give_code},
     wait::until,
 };
 
@@ -38,6 +39,7 @@ on_sqlite_alone![
     the_link_is_made_of_the_configured_address with base_url("https://bayar.toko.test"),
     without_mail_people_are_sent_to_the_operator,
     no_other_site_asks_or_sets_a_password,
+    after_a_new_password_the_second_factor_is_still_asked_for,
 ];
 
 const FORM: &str = "/dashboard/forgot";
@@ -307,4 +309,25 @@ async fn no_other_site_asks_or_sets_a_password(kit: Arc<Kit>) {
         is_page(path, &browser.send(forged).await, 403);
     }
     assert_eq!(rows(&kit.database), before);
+}
+
+/// Who can read somebody's letters gets a new password by them, and no session.
+async fn after_a_new_password_the_second_factor_is_still_asked_for(kit: Arc<Kit>) {
+    let siti = Person::new(&kit, EMAIL).await;
+    let (app, codes) = add_factor(&kit, &siti).await;
+    let pending = Customer::of(&kit);
+    assert!(sign_in(&pending, EMAIL, PASSWORD).await.header("location").unwrap().starts_with(CODE));
+    let browser = Customer::of(&kit);
+    uses_link(&browser, &link_by_hand(&kit, &siti).await).await;
+    is_page("no session", &browser.open(ACCOUNT).await, 401);
+    is_page("a sign-in from before", &give_code(&pending, &app.next_code(&kit)).await, 401);
+    let second = sign_in(&browser, EMAIL, NEW).await;
+    assert!(second.header("location").unwrap().starts_with(CODE), "{:?}", second.headers);
+    is_page("without the code", &browser.open(ACCOUNT).await, 401);
+    is_page("a wrong code", &give_code(&browser, &app.wrong_code(&kit)).await, 401);
+    assert_eq!(give_code(&browser, &app.next_code(&kit)).await.status, 303);
+    is_page("with the code", &browser.open(ACCOUNT).await, 200);
+    let other = Customer::of(&kit);
+    sign_in(&other, EMAIL, NEW).await;
+    assert_eq!(give_code(&other, &codes[0]).await.status, 303, "recovery codes stay too");
 }
